@@ -1,0 +1,61 @@
+"""Everything a trial's process needs to know: one file, read by ``python -m autotune_trials.run_trial FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autotune.core.candidate import Candidate
+from autotune.core.dataset import DataFacts
+from autotune.core.device import DeviceSpec
+from autotune.core.environment import Environment
+from autotune.core.frozen import Record
+from autotune.core.limits import Limit
+from autotune.core.model import ModelFacts
+from autotune.core.objective import Objective
+from autotune.core.power import PowerModel
+from autotune.core.trial import Trial
+from autotune.core.values import Value
+from autotune.core.workload import Workload
+
+__all__ = ["Assignment", "SearchContext"]
+
+
+class SearchContext(Record):
+    """What all trials of one search share. Paths, not contents: nothing large travels.
+
+    ``folder`` is the run folder. ``build_parameters`` names the parameters that change the artifact.
+    ``metric`` is the quality metric's name (``top1``, ``module:function``), None: fidelity to the original.
+    ``power`` None: energy is not estimated. ``custom_op_library`` None: none.
+    """
+
+    folder: Path
+    model: ModelFacts
+    devices: tuple[DeviceSpec, ...]
+    workload: Workload
+    objectives: tuple[Objective, ...]
+    limits: tuple[Limit, ...] = ()
+    data: DataFacts
+    metric: str | None = None
+    baseline: Candidate
+    reference: Candidate
+    build_parameters: tuple[str, ...]
+    power: PowerModel | None = None
+    energy: str = "auto"
+    custom_op_library: Path | None = None
+    environment: Environment
+    seed: int = 0
+
+    def device(self, name: str) -> DeviceSpec:
+        """The device of that name. Raises ``KeyError``."""
+        for device in self.devices:
+            if device.name == name:
+                return device
+        raise KeyError(name)
+
+
+class Assignment(Record):
+    """One trial to run. ``bar`` holds the front's metrics when the trial was submitted (one dict a point), for racing."""
+
+    trial: Trial
+    context: SearchContext
+    bar: tuple[dict[str, Value], ...] = ()

@@ -1,0 +1,97 @@
+"""What an export needs to know of an artifact, and what an exported folder states about itself."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from autotune.core.candidate import Candidate
+from autotune.core.device import DeviceSpec
+from autotune.core.environment import Environment
+from autotune.core.frozen import Record
+from autotune.core.values import Value
+from autotune.core.workload import Workload
+
+__all__ = ["Batching", "Deployment", "ExportedConfig", "Promise", "Quality", "SessionSettings", "Source"]
+
+
+class SessionSettings(Record):
+    """How the runtime opens the model. ``options`` are named as the runtime names them (onnxruntime: SessionOptions' fields);
+    ``config_entries`` are its free-form settings; ``providers`` in order of preference."""
+
+    options: dict[str, Any] = Field(default_factory=dict)
+    config_entries: dict[str, str] = Field(default_factory=dict)
+    providers: tuple[str, ...] = ()
+
+
+class Deployment(Record):
+    """A backend's description of one artifact: everything a target format is written from.
+
+    ``files`` are relative to the artifact's folder, ``model`` is one of them.
+    ``batch`` is the batch size that the throughput was measured with.
+    """
+
+    runtime: str
+    model: str
+    files: tuple[str, ...]
+    session: SessionSettings
+    batch: int = 1
+
+
+class Batching(Record):
+    """A dynamic batcher's policy."""
+
+    max_batch: int
+    delay_s: float
+    instances: int = 1
+
+
+class Promise(Record):
+    """What was measured, and what ``verify`` checks again. ``ratios`` are this point / the original, paired."""
+
+    metrics: dict[str, Value]
+    ratios: dict[str, Value] = Field(default_factory=dict)
+    workload: Workload
+    batch: int = 1
+
+
+class Quality(Record):
+    """What the accuracy of the promise is: ``name`` accuracy or fidelity, by ``metric``, over ``n`` samples.
+
+    ``generated`` says that the inputs were not the user's.
+    """
+
+    name: Literal["accuracy", "fidelity"]
+    metric: str
+    data_sha256: str
+    n: int
+    generated: bool = False
+
+
+class Source(Record):
+    """Where an exported folder came from."""
+
+    search: str
+    trial: str
+    point: str
+    model_sha256: str
+
+
+class ExportedConfig(Record):
+    """``config.json`` of an exported folder."""
+
+    schema_: str = Field(default="autotune/config/1", alias="schema")
+    format: str
+    runtime: str
+    model: str
+    candidate: Candidate
+    device: DeviceSpec
+    session: SessionSettings
+    batching: Batching | None = None
+    promise: Promise
+    quality: Quality
+    environment: Environment
+    source: Source
+
+    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}

@@ -1,0 +1,158 @@
+"""The protocols between the hub and its spokes. See ``autotune.testing`` for the suite that each implementation passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from autotune.core.artifact import Artifact
+from autotune.core.assignment import SearchContext
+from autotune.core.candidate import Candidate
+from autotune.core.deployment import Deployment
+from autotune.core.device import DeviceSpec
+from autotune.core.front import Front
+from autotune.core.model import ModelFacts
+from autotune.core.samples import Requests, Samples, Tensors
+from autotune.core.space import Offer, SearchSpace
+from autotune.core.trial import Trial, TrialRecord
+from autotune.core.values import Value
+from autotune.core.workload import Workload
+
+__all__ = ["Backend", "Executor", "ExecutorFactory", "Sampler", "Session", "SpaceFunction", "Tracker"]
+
+
+class Session(Protocol):
+    """An artifact opened, alive in a process of its own. Leaving the context ends that process."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def outputs(self, inputs: Tensors) -> Tensors:
+        """Run once and return every output by name. Raises ``MeasureError`` when the run fails or the process ended."""
+        ...
+
+    def run(self, requests: Requests, count: int) -> Samples:
+        """One round: ``count`` requests, one after another. Raises ``MeasureError`` as ``outputs`` does."""
+        ...
+
+    def pause(self) -> None:
+        """Stop all of it: while paused, nothing of it runs."""
+        ...
+
+    def resume(self) -> None:
+        """Go on after ``pause``."""
+        ...
+
+
+class Backend(Protocol):
+    """Knows one runtime. Never times anything."""
+
+    name: str
+
+    def versions(self) -> Mapping[str, str]:
+        """Package names and versions that its results depend on."""
+        ...
+
+    def devices(self) -> Sequence[DeviceSpec]:
+        """The devices it can run on, here and now."""
+        ...
+
+    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
+        """Which parameters, with which values, are legal for this model there, and why others are not."""
+        ...
+
+    def build(
+        self,
+        model: ModelFacts,
+        candidate: Candidate,
+        device: DeviceSpec,
+        folder: Path,
+        calibration: Callable[[], Iterable[Tensors]],
+        custom_op_library: Path | None = None,
+    ) -> Artifact:
+        """Write the candidate's artifact into the empty ``folder``. ``calibration`` yields inputs of batch 1 anew each time.
+
+        Raises ``BuildError``.
+        """
+        ...
+
+    def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
+        """Open the artifact under its candidate's parameters. Raises ``OpenError``."""
+        ...
+
+    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
+        """Describe the artifact as data, for export."""
+        ...
+
+
+class SpaceFunction(Protocol):
+    """Composes a search space from what is known."""
+
+    def __call__(self, model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
+        """Raises ``UserError`` when no backend can run the model."""
+        ...
+
+
+class Sampler(Protocol):
+    """Decides what to try next."""
+
+    def ask(self) -> Trial | None:
+        """The next trial; None when nothing is left to try (now: more may come after ``tell``)."""
+        ...
+
+    def tell(self, record: TrialRecord) -> None:
+        """Learn from a record, asked for or not: telling a journal's records is how a search resumes."""
+        ...
+
+
+class Executor(Protocol):
+    """Where trials run. One slot a real device; a trial holds its slot from build to the end of measuring."""
+
+    def free_slots(self, device: str) -> int:
+        """How many trials could start there now."""
+        ...
+
+    def submit(self, trial: Trial, bar: Sequence[Mapping[str, Value]] = ()) -> None:
+        """Start a trial. ``bar``: the front's metrics now, one mapping a point."""
+        ...
+
+    def wait(self, timeout_s: float) -> list[TrialRecord]:
+        """Sleep until a trial ends, or for ``timeout_s`` seconds; return what ended, maybe nothing."""
+        ...
+
+    def cancel(self) -> list[Trial]:
+        """End every running trial, its whole process tree, and return those trials: they have no record."""
+        ...
+
+    def shutdown(self) -> None:
+        """Release everything. Calling it again does nothing."""
+        ...
+
+
+class ExecutorFactory(Protocol):
+    """What the entry point of an executor names: its class, usually."""
+
+    def __call__(self, context: SearchContext, address: str | None = None) -> Executor:
+        """Make it ready; raises ``UserError`` when ``address`` cannot be reached. ``address`` None: on this machine."""
+        ...
+
+
+class Tracker(Protocol):
+    """A view on a search for people. It may fail: the journal is the truth, and the search goes on."""
+
+    def record(self, record: TrialRecord) -> None:
+        """Show one trial. Showing it again changes nothing."""
+        ...
+
+    def finish(self, front: Front, summary: str, exports: Mapping[str, Path]) -> None:
+        """Show the front. ``summary`` is Markdown; ``exports`` maps a point's id to its exported folder."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release."""
+        ...

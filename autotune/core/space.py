@@ -1,0 +1,155 @@
+"""What may be tried: parameters with their legal values, and what was left out, with the reason."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from autotune.core.candidate import Candidate, Scalar
+from autotune.core.frozen import Frozen
+
+__all__ = ["Affects", "Offer", "Omission", "Parameter", "SearchSpace"]
+
+Affects = Literal["build", "load", "run"]
+
+
+class Parameter(Frozen):
+    """One dimension: either ``choices``, or a range ``low``..``high`` (both included, integers when both are).
+
+    ``step`` None means every value of the range; ``log`` samples on a logarithmic scale.
+    ``requires`` names other parameters and the values under which this one exists at all (every name must match).
+    ``affects`` says what a change costs: a new build, a new load, or only another run.
+    ``doc`` tells a person, in one line, what it does.
+    """
+
+    name: str
+    choices: tuple[Scalar, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    log: bool = False
+    requires: dict[str, tuple[Scalar, ...]] = Field(default_factory=dict)
+    affects: Affects = "load"
+    doc: str = ""
+
+    @model_validator(mode="after")
+    def _either_choices_or_range(self) -> Self:
+        if bool(self.choices) == (self.low is not None and self.high is not None):
+            raise ValueError(f"parameter {self.name!r} needs either choices or low and high")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"parameter {self.name!r}: {self.low=} is above {self.high=}")
+        return self
+
+    @property
+    def integer(self) -> bool:
+        """Whether a range holds integers only."""
+        return all(end is None or float(end).is_integer() for end in (self.low, self.high, self.step))
+
+    def active(self, chosen: Candidate | dict[str, Scalar]) -> bool:
+        """Whether the parameter exists beside the values chosen so far."""
+        return all(name in chosen and chosen[name] in allowed for name, allowed in self.requires.items())
+
+    def holds(self, value: Scalar) -> bool:
+        """Whether ``value`` is legal."""
+        if self.choices:
+            return any(type(value) is type(choice) and value == choice for choice in self.choices)
+        if isinstance(value, str | bool) or self.low is None or self.high is None:
+            return False
+        on_step = self.step is None or ((value - self.low) / self.step).is_integer()
+        return self.low <= value <= self.high and on_step and (not self.integer or float(value).is_integer())
+
+    def values(self) -> tuple[Scalar, ...] | None:
+        """All legal values, or None when they are not countable."""
+        if self.choices:
+            return self.choices
+        if self.low is None or self.high is None or (self.step is None and not self.integer):
+            return None
+        step = self.step or 1.0
+        count = int((self.high - self.low) / step + 1e-9) + 1
+        numbers = [self.low + index * step for index in range(count)]
+        return tuple(int(number) if self.integer else number for number in numbers)
+
+
+class Omission(Frozen):
+    """A parameter, or some of its values, that a space leaves out, and why. ``values`` empty: the whole parameter."""
+
+    parameter: str
+    values: tuple[Scalar, ...] = ()
+    reason: str
+
+
+class Offer(Frozen):
+    """What one backend can do with one model on one device: legal values, and each omission with its reason.
+
+    ``refusal`` is not None when the backend cannot run the model there at all, and says why.
+    """
+
+    backend: str
+    device: str
+    parameters: tuple[Parameter, ...] = ()
+    omissions: tuple[Omission, ...] = ()
+    refusal: str | None = None
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name, or None when it is not offered."""
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+
+class SearchSpace(Frozen):
+    """The space of one search. ``parameters`` come in the order in which they are chosen; ``runtime`` is the first.
+
+    ``baseline`` is the model as it is, under its runtime's defaults; it is always tried first.
+    ``reference`` builds the unoptimised model, against whose outputs every candidate is checked.
+    ``experts`` are candidates that an engineer would try first.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    omissions: tuple[Omission, ...] = ()
+    baseline: Candidate
+    reference: Candidate
+    experts: tuple[Candidate, ...] = ()
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name, or None."""
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+    def fault(self, candidate: Candidate) -> str | None:
+        """Say what makes ``candidate`` no point of this space; None when it is one."""
+        for parameter in self.parameters:
+            if not parameter.active(candidate):
+                if parameter.name in candidate:
+                    return f"{parameter.name} does not apply to {candidate}"
+            elif parameter.name not in candidate:
+                return f"{parameter.name} is missing"
+            elif not parameter.holds(candidate[parameter.name]):
+                return f"{parameter.name}={candidate[parameter.name]!r} is not in the space"
+        unknown = set(candidate) - {parameter.name for parameter in self.parameters}
+        return f"unknown parameter {min(unknown)!r}" if unknown else None
+
+    def size(self, at_most: int = 1_000_000) -> int | None:
+        """Count the candidates; None when a parameter is continuous or there are more than ``at_most``."""
+        count = 0
+        for _ in self._walk({}, 0):
+            count += 1
+            if count > at_most:
+                return None
+        return count or None
+
+    def candidates(self) -> list[Candidate]:
+        """Every candidate, in a fixed order. Raises ``ValueError`` when a parameter is continuous."""
+        if any(parameter.values() is None for parameter in self.parameters):
+            raise ValueError("a continuous space cannot be enumerated")
+        return [Candidate(chosen) for chosen in self._walk({}, 0)]
+
+    def _walk(self, chosen: dict[str, Scalar], index: int):  # type: ignore[no-untyped-def]
+        if index == len(self.parameters):
+            yield dict(chosen)
+            return
+        parameter = self.parameters[index]
+        if not parameter.active(chosen):
+            yield from self._walk(chosen, index + 1)
+            return
+        for value in parameter.values() or ():
+            yield from self._walk({**chosen, parameter.name: value}, index + 1)

@@ -1,0 +1,50 @@
+"""One number of a result, with its unit, its interval and where it comes from."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from pydantic import field_validator
+
+from autotune.core.frozen import Record
+
+__all__ = ["Provenance", "Value"]
+
+Provenance = Literal["measured", "simulated", "estimated", "published"]
+
+
+class Value(Record):
+    """A number in SI units.
+
+    ``value`` None means unknown (never 0, never a constant in disguise).
+    ``low``..``high`` is a 95 % interval, None where there is none.
+    ``n`` counts the samples behind it. ``basis`` says in words what it was derived from.
+    NaN and infinities are no values: they are read as unknown.
+    """
+
+    value: float | None
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    provenance: Provenance = "measured"
+    basis: str | None = None
+
+    @field_validator("value", "low", "high")
+    @classmethod
+    def _finite(cls, number: float | None) -> float | None:
+        return number if number is not None and math.isfinite(number) else None
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a number at all."""
+        return self.value is not None
+
+    def interval(self) -> tuple[float, float]:
+        """Return (low, high); a missing end is the value itself. Raises ``ValueError`` when the value is unknown."""
+        if self.value is None:
+            raise ValueError("an unknown value has no interval")
+        low = self.value if self.low is None else self.low
+        high = self.value if self.high is None else self.high
+        return low, high

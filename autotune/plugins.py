@@ -1,0 +1,61 @@
+"""Finds the spokes, and third parties' packages, by entry point."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from autotune.core.errors import UserError, nearest
+from autotune.core.ports import Backend, ExecutorFactory, SpaceFunction
+
+__all__ = ["Group", "backend", "executor_factory", "names", "space_function", "tracker_factory"]
+
+Group = Literal["search_spaces", "backends", "executors", "trackers"]
+
+
+def names(group: Group) -> list[str]:
+    """Names installed in a group, sorted."""
+    return sorted(_entries(group))
+
+
+def backend(name: str) -> Backend:
+    """Return a new backend. Raises ``UserError`` when there is none of that name or it cannot be imported."""
+    made: Backend = _load("backends", name)()
+    return made
+
+
+def space_function(name: str) -> SpaceFunction:
+    """Return the function that composes the space of that name. Raises ``UserError``."""
+    function: SpaceFunction = _load("search_spaces", name)
+    return function
+
+
+def executor_factory(name: str) -> ExecutorFactory:
+    """Return what makes executors of that name. Raises ``UserError``."""
+    factory: ExecutorFactory = _load("executors", name)
+    return factory
+
+
+def tracker_factory(name: str) -> Any:
+    """Return the tracker class of that name. Raises ``UserError``."""
+    return _load("trackers", name)
+
+
+@cache
+def _entries(group: Group) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"autotune.{group}")}
+
+
+def _load(group: Group, name: str) -> Any:
+    entries = _entries(group)
+    what = group.removesuffix("s").replace("_", " ")
+    if name not in entries:
+        remedy = f"installed: {', '.join(sorted(entries)) or 'none (run `pip install -e .` again)'}"
+        raise UserError(f"there is no {what} {name!r}{nearest(name, entries)}", remedy)
+    try:
+        return entries[name].load()
+    except ImportError as error:
+        raise UserError(
+            f"{what} {name!r} cannot be imported: {error}", "install what it needs, see `autotune doctor`"
+        ) from error

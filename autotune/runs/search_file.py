@@ -1,0 +1,71 @@
+"""``search.json``: what a search was asked to do, complete enough to do it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from autotune.core.assignment import SearchContext
+from autotune.core.dataset import DataFacts
+from autotune.core.device import DeviceSpec, Kind
+from autotune.core.environment import Environment
+from autotune.core.frozen import Record
+from autotune.core.model import ModelFacts
+from autotune.core.objective import Objective
+from autotune.core.space import SearchSpace
+from autotune.core.workload import Workload
+
+__all__ = ["SearchFile", "SearchedModel", "Tracking"]
+
+
+class SearchedModel(Record):
+    """The model as the contract names it. ``path`` is absolute, or relative to the run folder's parent."""
+
+    path: Path
+    sha256: str
+    format: str
+    inputs: tuple[str, ...]
+
+
+class Tracking(Record):
+    """Where a tracker shows the search. Both None: nowhere."""
+
+    uri: str | None = None
+    run_id: str | None = None
+
+
+class SearchFile(Record):
+    """The search's own file, written once. ``budget_s`` and ``max_trials`` None: no such bound.
+
+    ``context`` is what trials share; ``facts`` are in it. ``max_trials`` counts trials of all purposes but ``front``.
+    """
+
+    schema_: str = Field(default="autotune/search/1", alias="schema")
+    id: str
+    created: str
+    kind: Kind
+    model: SearchedModel
+    space: SearchSpace
+    devices: tuple[DeviceSpec, ...]
+    workload: Workload
+    objectives: tuple[Objective, ...]
+    limits: tuple[str, ...] = ()
+    budget_s: float | None = None
+    max_trials: int | None = None
+    patience: float = 0.2
+    sampler: str = "auto"
+    seed: int = 0
+    executor: str = "ray"
+    data: DataFacts
+    metric: str | None = None
+    tracking: Tracking = Tracking()
+    environment: Environment
+    context: SearchContext
+
+    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}
+
+    @property
+    def facts(self) -> ModelFacts:
+        """The model's facts."""
+        return self.context.model
