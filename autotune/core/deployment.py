@@ -9,7 +9,7 @@ from pydantic import Field
 from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
 from autotune.core.environment import Environment
-from autotune.core.frozen import Record
+from autotune.core.frozen import FileRecord, Record
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 
@@ -18,7 +18,8 @@ __all__ = ["Batching", "Deployment", "ExportedConfig", "Promise", "Quality", "Se
 
 class SessionSettings(Record):
     """How the runtime opens the model. ``options`` are named as the runtime names them (onnxruntime: SessionOptions' fields);
-    ``config_entries`` are its free-form settings; ``providers`` in order of preference."""
+    ``config_entries`` are its free-form settings; ``providers`` in order of preference.
+    """
 
     options: dict[str, Any] = Field(default_factory=dict)
     config_entries: dict[str, str] = Field(default_factory=dict)
@@ -78,7 +79,7 @@ class Source(Record):
     model_sha256: str
 
 
-class ExportedConfig(Record):
+class ExportedConfig(FileRecord):
     """``config.json`` of an exported folder."""
 
     schema_: str = Field(default="autotune/config/1", alias="schema")
@@ -93,5 +94,3 @@ class ExportedConfig(Record):
     quality: Quality
     environment: Environment
     source: Source
-
-    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}

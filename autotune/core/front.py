@@ -9,7 +9,7 @@ from pydantic import Field
 from autotune.core.candidate import Candidate
 from autotune.core.device import Kind
 from autotune.core.environment import Environment
-from autotune.core.frozen import Record
+from autotune.core.frozen import FileRecord, Record
 from autotune.core.objective import Objective
 from autotune.core.values import Value
 from autotune.core.workload import Workload
@@ -50,7 +50,7 @@ class Miss(Record):
     by: float
 
 
-class Front(Record):
+class Front(FileRecord):
     """The points no other feasible point beats on every objective, the baseline, and what nearly made it."""
 
     schema_: str = Field(default="autotune/front/1", alias="schema")
@@ -66,8 +66,6 @@ class Front(Record):
     knee: str | None = None
     dropped: tuple[Dropped, ...] = ()
     misses: tuple[Miss, ...] = ()
-
-    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}
 
     def point(self, id: str) -> Point | None:
         """The point of that id, the baseline included; None when there is none."""

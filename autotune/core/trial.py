@@ -8,7 +8,7 @@ from pydantic import Field, field_serializer, field_validator
 
 from autotune.core.candidate import Candidate
 from autotune.core.errors import Cause, Stage
-from autotune.core.frozen import Record
+from autotune.core.frozen import FileRecord, Record
 from autotune.core.plan import Plan
 from autotune.core.values import Value
 
@@ -95,7 +95,7 @@ _TAGS: dict[str, type[Measurement] | type[Failure] | type[SameAs]] = {
 }
 
 
-class TrialRecord(Record):
+class TrialRecord(FileRecord):
     """A trial and how it ended. Times are Unix seconds; ``environment`` is the SHA-256 of the environment it ran in."""
 
     schema_: str = Field(default="autotune/journal/1", alias="schema")
@@ -105,8 +105,6 @@ class TrialRecord(Record):
     cost: Cost = Cost()
     outcome: Outcome
     environment: str = ""
-
-    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}
 
     @property
     def measurement(self) -> Measurement | None:
@@ -126,7 +124,3 @@ class TrialRecord(Record):
             if tag in _TAGS:
                 return _TAGS[tag].model_validate(content)
         return data
-
-    def to_json(self) -> str:
-        """One line of the journal, without its end."""
-        return self.model_dump_json(by_alias=True)

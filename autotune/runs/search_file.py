@@ -10,7 +10,7 @@ from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.device import DeviceSpec, Kind
 from autotune.core.environment import Environment
-from autotune.core.frozen import Record
+from autotune.core.frozen import FileRecord, Record
 from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective
 from autotune.core.space import SearchSpace
@@ -35,7 +35,7 @@ class Tracking(Record):
     run_id: str | None = None
 
 
-class SearchFile(Record):
+class SearchFile(FileRecord):
     """The search's own file, written once. ``budget_s`` and ``max_trials`` None: no such bound.
 
     ``context`` is what trials share; ``facts`` are in it. ``max_trials`` counts trials of all purposes but ``front``.
@@ -62,8 +62,6 @@ class SearchFile(Record):
     tracking: Tracking = Tracking()
     environment: Environment
     context: SearchContext
-
-    model_config = {"populate_by_name": True, "frozen": True, "extra": "ignore"}
 
     @property
     def facts(self) -> ModelFacts:
