@@ -1,0 +1,1 @@
+"""What tests need, shipped for plug-in authors too: small real models, fakes, conformance suites."""
