@@ -29,8 +29,9 @@ class SearchedModel(Record):
 
 
 class Tracking(Record):
-    """Where a tracker shows the search. Both None: nowhere."""
+    """Where the tracker shows the search. ``uri`` None: the tracker's default; ``enabled`` False: nowhere."""
 
+    enabled: bool = True
     uri: str | None = None
     run_id: str | None = None
 

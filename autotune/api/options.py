@@ -1,0 +1,99 @@
+"""Reads the options that are text into core's types; each mistake is a ``UserError`` that names the option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotune.core.dataset import DataFacts
+from autotune.core.errors import UserError, nearest
+from autotune.core.limits import Limit, parse_limit
+from autotune.core.objective import Objective, objective
+from autotune.core.workload import BUILT_IN, Workload
+
+__all__ = ["parse_dims", "read_limits", "read_metric", "read_objectives", "read_workload"]
+
+_DIM = re.compile(r"([^=\s]+)=(\d+)")
+_NEEDS = {"latency": "single_stream", "response": "single_stream", "throughput": "offline"}
+
+
+def parse_dims(texts: Sequence[str]) -> dict[str, int]:
+    """Read ``("seq=128", "N=4")`` as sizes by symbol."""
+    dims = {}
+    for text in texts:
+        match = _DIM.fullmatch(text.strip())
+        if match is None or int(match[2]) < 1:
+            raise UserError(f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128")
+        dims[match[1]] = int(match[2])
+    return dims
+
+
+def read_workload(name: str) -> Workload:
+    """Return the built-in workload of that name, or the one in that YAML file."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    path = Path(name)
+    if not path.suffix:
+        known = ", ".join(BUILT_IN)
+        raise UserError(f"there is no workload {name!r}{nearest(name, BUILT_IN)}", f"built in: {known}; or give a YAML file")
+    if not path.is_file():
+        raise UserError(f"--workload {name}: no such file", f"built in: {', '.join(BUILT_IN)}")
+    from autotune.searching.workload_file import read_workload_file
+
+    return read_workload_file(path)
+
+
+def read_metric(metric: str | None, data: DataFacts) -> str | None:
+    """Return the quality metric to use: ``metric``, or ``top1`` for labels without one, or None without labels."""
+    if metric is None:
+        return "top1" if data.labels else None
+    from autotune.measure.quality import metric_function
+
+    metric_function(metric)
+    if not data.labels:
+        raise UserError(f"--metric {metric} needs labels, and the data have none", "add an array named 'labels' to the data")
+    return metric
+
+
+def read_objectives(names: Sequence[str], workload: Workload, data: DataFacts, energy: bool) -> tuple[Objective, ...]:
+    """Return the named objectives, or the default ones of this workload, these data and whether energy is known."""
+    if names:
+        chosen = tuple(objective(name) for name in dict.fromkeys(names))
+        _refuse_unmeasured(chosen, workload, data)
+        return chosen
+    names = ["latency_p50"] if workload.has("single_stream") else []
+    names += ["throughput"] if workload.has("offline") else []
+    names += ["energy"] if energy else []
+    names += ["accuracy" if data.labels else "fidelity"]
+    return tuple(objective(name) for name in names)
+
+
+def read_limits(texts: Sequence[str], data: DataFacts) -> tuple[Limit, ...]:
+    """Return the limits; without any, and without labels, the default ``fidelity>=0.98``."""
+    limits = tuple(parse_limit(text) for text in texts)
+    if not any(limit.metric in ("fidelity", "accuracy", "accuracy_drop") for limit in limits) and not data.labels:
+        limits += (parse_limit("fidelity>=0.98"),)
+    for limit in limits:
+        if limit.metric in ("accuracy", "accuracy_drop") and not data.labels:
+            raise UserError(f"--limit {limit.text!r} needs labels, and the data have none", "use fidelity, or give labelled data")
+    return limits
+
+
+def _refuse_unmeasured(objectives: Sequence[Objective], workload: Workload, data: DataFacts) -> None:
+    for chosen in objectives:
+        family = chosen.metric.split("_p")[0]
+        scenario = _NEEDS.get(family)
+        if scenario and not any(phase.scenario == scenario for phase in workload.phases):
+            raise UserError(
+                f"--objective {chosen.metric} is not measured by workload {workload.name!r}",
+                f"use a workload with a {scenario} phase, such as default",
+            )
+        if chosen.metric in ("accuracy", "accuracy_drop") and not data.labels:
+            raise UserError(f"--objective {chosen.metric} needs labels, and the data have none", "use fidelity, or give labels")
+        if scenario is None and family not in _ALWAYS:
+            raise UserError(f"--objective {chosen.metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}")
+
+
+_ALWAYS = {"energy", "power", "memory", "size", "load_time", "build_time", "accuracy", "accuracy_drop", "fidelity"}
+_MEASURED = _ALWAYS | {"latency_p50", "throughput"}

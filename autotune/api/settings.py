@@ -1,0 +1,41 @@
+"""What a person asked for, before anything was read or checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autotune.core.frozen import Frozen
+
+__all__ = ["SearchSettings"]
+
+
+class SearchSettings(Frozen):
+    """Options of ``autotune search``, as text where the command line gives text.
+
+    ``budget_s`` None with ``trials`` None: the default budget. Empty tuples and None: the documented default.
+    ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
+    """
+
+    model: Path
+    budget_s: float | None = None
+    trials: int | None = None
+    space: str | None = None
+    devices: tuple[str, ...] = ()
+    workload: str = "default"
+    objectives: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    data: str | None = None
+    metric: str | None = None
+    dims: tuple[str, ...] = ()
+    custom_op_library: Path | None = None
+    sampler: str = "auto"
+    seed: int = 0
+    patience: float = 0.2
+    output: Path | None = None
+    energy: str = "auto"
+    power_model: Path | None = None
+    backends: tuple[str, ...] = ()
+    executor: str = "ray"
+    address: str | None = None
+    tracking_uri: str | None = None
+    tracking: bool = True
