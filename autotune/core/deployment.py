@@ -13,17 +13,19 @@ from autotune.core.frozen import FileRecord, Record
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 
-__all__ = ["Batching", "Deployment", "ExportedConfig", "Promise", "Quality", "SessionSettings", "Source"]
+__all__ = ["Batching", "Deployment", "ExportedConfig", "Original", "Promise", "Quality", "SessionSettings", "Source"]
 
 
 class SessionSettings(Record):
     """How the runtime opens the model. ``options`` are named as the runtime names them (onnxruntime: SessionOptions' fields);
     ``config_entries`` are its free-form settings; ``providers`` in order of preference.
+    ``custom_op_library`` is a file beside the model, None: none.
     """
 
     options: dict[str, Any] = Field(default_factory=dict)
     config_entries: dict[str, str] = Field(default_factory=dict)
     providers: tuple[str, ...] = ()
+    custom_op_library: str | None = None
 
 
 class Deployment(Record):
@@ -60,7 +62,7 @@ class Promise(Record):
 class Quality(Record):
     """What the accuracy of the promise is: ``name`` accuracy or fidelity, by ``metric``, over ``n`` samples.
 
-    ``generated`` says that the inputs were not the user's.
+    ``generated`` says that the inputs were not the user's. ``seed`` is what the data were split by.
     """
 
     name: Literal["accuracy", "fidelity"]
@@ -68,6 +70,7 @@ class Quality(Record):
     data_sha256: str
     n: int
     generated: bool = False
+    seed: int = 0
 
 
 class Source(Record):
@@ -79,8 +82,19 @@ class Source(Record):
     model_sha256: str
 
 
+class Original(Record):
+    """The original model's session, against which the promise's ratios were measured, so that they can be checked again.
+
+    ``model`` is its file relative to the exported folder, None when it was left out. ``batch`` as in ``Deployment``.
+    """
+
+    model: str | None = None
+    session: SessionSettings = SessionSettings()
+    batch: int = 1
+
+
 class ExportedConfig(FileRecord):
-    """``config.json`` of an exported folder."""
+    """``config.json`` of an exported folder. ``original`` None: the promise has no ratios that could be checked."""
 
     schema_: str = Field(default="autotune/config/1", alias="schema")
     format: str
@@ -94,3 +108,4 @@ class ExportedConfig(FileRecord):
     quality: Quality
     environment: Environment
     source: Source
+    original: Original | None = None
