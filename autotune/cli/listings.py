@@ -1,0 +1,79 @@
+"""``autotune devices``, ``spaces`` and ``backends``: what is here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["register"]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def devices(as_json: AsJson = False) -> int:
+    """List the devices that a search can run on, here and now."""
+    from autotune import plugins
+
+    rows = [
+        {
+            "name": device.name,
+            "kind": device.kind,
+            "class": device.device_class,
+            "model": device.model,
+            "cpus": device.cpus,
+            "memory_bytes": device.memory_bytes,
+            "backend": name,
+        }
+        for name in plugins.names("backends")
+        for device in plugins.backend(name).devices()
+    ]
+    return _show("devices", rows, as_json)
+
+
+def spaces(as_json: AsJson = False) -> int:
+    """List the search spaces that are installed."""
+    from autotune import plugins
+
+    rows = [{"name": name, "about": _about(plugins.space_function(name))} for name in plugins.names("search_spaces")]
+    return _show("spaces", rows, as_json)
+
+
+def backends(as_json: AsJson = False) -> int:
+    """List the backends that are installed, with the versions of what they run on."""
+    from autotune import plugins
+
+    rows = []
+    for name in plugins.names("backends"):
+        backend = plugins.backend(name)
+        versions = " ".join(f"{package} {version}" for package, version in backend.versions().items())
+        rows.append({"name": name, "versions": versions, "about": _about(backend)})
+    return _show("backends", rows, as_json)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command()(devices)
+    app.command()(spaces)
+    app.command()(backends)
+
+
+def _about(documented: object) -> str:
+    return (documented.__doc__ or "").strip().splitlines()[0] if documented.__doc__ else ""
+
+
+def _show(what: str, rows: list[dict[str, object]], as_json: bool) -> int:
+    from autotune.cli.output import console, print_json
+
+    if as_json:
+        import json
+
+        print_json(json.dumps({"schema": f"autotune/{what}/1", what: rows}))
+        return 0
+    from rich.table import Table
+
+    table = Table(*(rows[0] if rows else ("name",)), box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*("–" if value is None else str(value) for value in row.values()))
+    console().print(table)
+    return 0

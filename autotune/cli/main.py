@@ -1,0 +1,81 @@
+"""The entry point: dispatches to a command and turns what went wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import autotune
+from autotune.cli import clean, doctor, export, front, listings, pick, search, sync, ui, verify
+from autotune.core.errors import ExitCode, UserError
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="autotune",
+    help="Find the fastest, cheapest, most frugal and most accurate ways to run a model, measured on your hardware.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (search, front, pick, export, verify, ui, sync, clean, listings, doctor):
+    module.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"autotune {autotune.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Options of autotune itself."""
+
+
+def run(argv: list[str] | None = None) -> None:
+    """Run the command line and exit. Never shows a traceback, unless ``--debug`` is among the arguments."""
+    arguments = sys.argv[1:] if argv is None else argv
+    debug = "--debug" in arguments
+    code = _dispatch([argument for argument in arguments if argument != "--debug"], debug)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    sys.exit(code)
+
+
+def _dispatch(arguments: list[str], debug: bool) -> int:
+    try:
+        return int(app(arguments, prog_name="autotune", standalone_mode=False) or 0)
+    except UserError as error:
+        if debug:
+            raise
+        print(f"autotune: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return int(ExitCode.SIGINT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.DONE)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # a usage error of the command-line library
+            print(f"autotune: {error.format_message()}\nsee `autotune {_command(arguments)}--help`", file=sys.stderr)
+            return int(ExitCode.USAGE)
+        if debug:
+            raise
+        print(
+            f"autotune: this is a bug in autotune: {type(error).__name__}: {error}\n"
+            "what was found so far is kept; run again with --debug for the traceback, and please report it",
+            file=sys.stderr,
+        )
+        return int(ExitCode.BUG)
+
+
+def _command(arguments: list[str]) -> str:
+    known = {command.name for command in app.registered_commands}
+    return f"{arguments[0]} " if arguments and arguments[0] in known else ""
