@@ -1,0 +1,39 @@
+"""Reads a model of any format known here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from autotune.core.errors import UserError
+from autotune.core.model import ModelFacts
+
+__all__ = ["read_model"]
+
+
+def read_model(path: Path, dims: Mapping[str, int] | None = None, custom_op_library: Path | None = None) -> ModelFacts:
+    """Return what the files of the model at ``path`` tell, without running it.
+
+    ``dims`` sizes symbolic dimensions (``{"N": 4}``); the others get sensible defaults. ``custom_op_library`` None: a model
+    with operators of its own is refused. Raises ``UserError`` for a model that cannot be read or that the runtime is too
+    old for. Only the model's own protobuf is loaded; weights in external data are hashed by chunks.
+    """
+    _refuse_other_formats(path)
+    _refuse_missing_library(custom_op_library)
+    from autotune.models.onnx_facts import read_onnx
+
+    return read_onnx(path.absolute(), dims or {}, custom_op_library)
+
+
+def _refuse_other_formats(path: Path) -> None:
+    if not path.exists():
+        raise UserError(f"there is no model at {path}", "give the path of an .onnx file")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", "give the path of the .onnx file in it")
+    if path.suffix in {".pt2", ".pt", ".pth", ".safetensors", ".gguf", ".tflite"}:
+        raise UserError(f"{path.name}: {path.suffix} models cannot be read yet", "export the model to ONNX")
+
+
+def _refuse_missing_library(library: Path | None) -> None:
+    if library is not None and not library.is_file():
+        raise UserError(f"--custom-op-lib: there is no file {library}", "give the path of the shared library")
