@@ -14,13 +14,14 @@ from autotune.core.deployment import Deployment
 from autotune.core.device import DeviceSpec
 from autotune.core.front import Front
 from autotune.core.model import ModelFacts
+from autotune.core.picked import PickedRun
 from autotune.core.samples import Requests, Samples, Tensors
 from autotune.core.space import Offer, SearchSpace
 from autotune.core.trial import Trial, TrialRecord
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 
-__all__ = ["Backend", "Executor", "ExecutorFactory", "Sampler", "Session", "SpaceFunction", "Tracker"]
+__all__ = ["Backend", "Executor", "ExecutorFactory", "Sampler", "Session", "SpaceFunction", "Tracker", "TrackerReader"]
 
 
 class Session(Protocol):
@@ -155,4 +156,32 @@ class Tracker(Protocol):
 
     def close(self) -> None:
         """Flush and release."""
+        ...
+
+
+class TrackerReader(Protocol):
+    """What people did in a tracker's store, read back. Every method raises ``UserError`` when the store cannot be reached."""
+
+    def picked(self, search_id: str | None = None) -> list[PickedRun]:
+        """Runs that a person picked: in one search, or (None) in all of autotune's."""
+        ...
+
+    def pick(self, search_id: str, point: str, alias: str | None = None) -> PickedRun:
+        """Pick this point and no other of its search; with ``alias``, register its model. Raises ``UserError``."""
+        ...
+
+    def download(self, run_id: str, to: Path) -> Path:
+        """Write a run's exported folder to the new folder ``to``. Raises ``UserError`` when the run has none."""
+        ...
+
+    def download_model(self, reference: str, to: Path) -> Path:
+        """Write a registered model's exported folder to the new folder ``to``. Raises ``UserError``."""
+        ...
+
+    def ui_command(self, port: int = 5000) -> list[str]:
+        """The command that shows the store in a browser; empty when the store is a server with a UI of its own."""
+        ...
+
+    def ui_link(self, host: str, search_id: str) -> str:
+        """The page of the UI at ``host`` that shows the search. Raises ``UserError`` when the store lacks it."""
         ...
