@@ -94,12 +94,16 @@ class Original(Record):
 
 
 class ExportedConfig(FileRecord):
-    """``config.json`` of an exported folder. ``original`` None: the promise has no ratios that could be checked."""
+    """``config.json`` of an exported folder. ``original`` None: the promise has no ratios that could be checked.
+
+    ``files`` are the model's, relative to the folder; ``model`` is one of them.
+    """
 
     schema_: str = Field(default="autotune/config/1", alias="schema")
     format: str
     runtime: str
     model: str
+    files: tuple[str, ...] = ()
     candidate: Candidate
     device: DeviceSpec
     session: SessionSettings

@@ -1,0 +1,42 @@
+"""The promise's workload, made again from requests of batch 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from autotune.core.samples import Requests, Tensors
+from autotune.core.workload import Phase, Workload
+
+if TYPE_CHECKING:
+    from autotune.measure import PhaseLoad
+
+__all__ = ["MEASURED_SCENARIOS", "phase_loads"]
+
+MEASURED_SCENARIOS = ("single_stream", "offline")
+
+_MAX_BATCHES = 8
+
+
+def phase_loads(workload: Workload, inputs: Sequence[Tensors], batch: int) -> tuple[PhaseLoad, ...]:
+    """The requests of each phase that can be measured: ``inputs`` one by one, or joined into batches for offline phases."""
+    from autotune.measure import PhaseLoad
+
+    measured = [phase for phase in workload.phases if phase.scenario in MEASURED_SCENARIOS]
+    return tuple(PhaseLoad(phase, _requests(phase, inputs, batch)) for phase in measured)
+
+
+def _requests(phase: Phase, inputs: Sequence[Tensors], batch: int) -> Requests:
+    if phase.scenario != "offline" or batch == 1:
+        return Requests(key=phase.scenario, inputs=tuple(inputs))
+    count = max(1, min(_MAX_BATCHES, len(inputs) // batch))
+    endless = cycle(inputs)
+    joined = tuple(_joined(list(islice(endless, batch))) for _ in range(count))
+    return Requests(key=phase.scenario, inputs=joined, items=batch)
+
+
+def _joined(requests: Sequence[Tensors]) -> Tensors:
+    return {name: np.concatenate([request[name] for request in requests], axis=0) for name in requests[0]}

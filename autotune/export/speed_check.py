@@ -1,0 +1,145 @@
+"""Speed, energy and memory against the promise: measured again in fresh processes, more than once when it is close."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autotune.core.clock import Clock
+from autotune.core.deployment import ExportedConfig
+from autotune.core.front import BASELINE_ID
+from autotune.core.plan import Plan
+from autotune.core.power import PowerModel
+from autotune.core.samples import Tensors
+from autotune.core.values import Value
+from autotune.export.judging import CLOSE, PAIRED, judge_absolute, judge_ratio, middle
+from autotune.export.replay_loads import phase_loads
+from autotune.export.sides import Sides, open_side
+from autotune.export.verdict import Compared
+
+if TYPE_CHECKING:
+    from autotune.measure import Measured
+
+__all__ = ["Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
+
+MAX_ATTEMPTS = 3
+
+_NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Verdicts on speed, and in how many attempts they were reached."""
+
+    compared: tuple[Compared, ...]
+    attempts: int
+    notes: tuple[str, ...] = ()
+
+
+def check_speed(
+    config: ExportedConfig,
+    found: Sides,
+    inputs: Sequence[Tensors],
+    budget_s: float,
+    clock: Clock,
+    power: PowerModel | None,
+) -> Speed:
+    """Measure until the verdicts are settled: at most three times, and no longer than ``budget_s``.
+
+    One attempt settles what is far from the bound; else the middle of several does, of two the kinder.
+    """
+    end, attempts, notes = clock.now_s() + budget_s, list[tuple[Compared, ...]](), dict[str, None]()
+    while True:
+        started = clock.now_s()
+        measured = _measure(config, found, inputs, end - started, clock, power)
+        attempts.append(judge_speed(config, measured))
+        notes |= dict.fromkeys(measured.notes)
+        took = clock.now_s() - started
+        if settled(attempts) or clock.now_s() + took > end:
+            break
+    merged = tuple(middle(of_one) for of_one in zip(*attempts, strict=True))
+    return Speed(merged, len(attempts), tuple(notes))
+
+
+def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
+    """Whether another attempt would hardly change a verdict."""
+    if len(attempts) >= MAX_ATTEMPTS:
+        return True
+    last = attempts[-1]
+    if len(attempts) == 1:
+        return all(entry.verdict != "broken" and not _close(entry) for entry in last)
+    before = attempts[-2]
+    return all(one.verdict == other.verdict for one, other in zip(before, last, strict=True))
+
+
+def judge_speed(config: ExportedConfig, measured: Measured) -> tuple[Compared, ...]:
+    """Each promised metric of speed, energy and memory: by its ratio to the original where there are two, else absolutely."""
+    ratios = promised_ratios(config)
+    return tuple(_judge(name, config.promise.metrics[name], ratios, measured) for name in speed_metrics(config))
+
+
+def speed_metrics(config: ExportedConfig) -> tuple[str, ...]:
+    """The promised metrics that depend on the machine and the moment."""
+    return tuple(name for name in config.promise.metrics if name not in _NOT_SPEED)
+
+
+def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
+    """The promise's ratios; the original exported as it is promises to equal itself."""
+    if config.source.point == BASELINE_ID and not config.promise.ratios:
+        return {name: Value(value=1.0, unit="1") for name in speed_metrics(config)}
+    return config.promise.ratios
+
+
+def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
+    if name in ratios and name in measured.ratios:
+        judged = judge_ratio(name, ratios[name], measured.ratios[name])
+        if judged.verdict != "not compared":
+            return judged
+    if name in measured.metrics:
+        return judge_absolute(name, promised, measured.metrics[name])
+    return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
+
+
+def _close(entry: Compared) -> bool:
+    return entry.how == "side by side" and entry.worse is not None and abs(entry.worse - PAIRED) < CLOSE
+
+
+def _measure(
+    config: ExportedConfig,
+    found: Sides,
+    inputs: Sequence[Tensors],
+    budget_s: float,
+    clock: Clock,
+    power: PowerModel | None,
+) -> Measured:
+    from autotune.host.cpus import counted_cpus
+    from autotune.measure import Against, measure
+
+    promise = config.promise
+    loads = phase_loads(promise.workload, inputs, promise.batch)
+    plan = _plan(budget_s, len(loads), paired=found.original is not None)
+    cpus = config.device.cpus or counted_cpus()
+    with open_side(found.exported, found.device) as session:
+        if found.original is None or config.original is None:
+            return measure(session, loads, plan, clock=clock, power=power, cpus=cpus)
+        against = phase_loads(promise.workload, inputs, config.original.batch)
+        with open_side(found.original, found.device) as original:
+            pair = Against(original, against)
+            return measure(session, loads, plan, clock=clock, power=power, cpus=cpus, against=pair)
+
+
+def _plan(budget_s: float, phases: int, *, paired: bool) -> Plan:
+    """A plan that fits three times into the budget, as long as that leaves a phase a second."""
+    share = budget_s / MAX_ATTEMPTS / max(1, phases)
+    limit = min(15.0, max(1.0, 0.8 * share))
+    return Plan(
+        name="verify",
+        min_rounds=20,
+        max_rounds=80,
+        precision=0.005,
+        warmup_limit_s=min(2.0, 0.2 * share),
+        phase_limit_s=limit,
+        paired=paired,
+        quality="confirm",
+    )

@@ -1,0 +1,170 @@
+"""``autotune verify``: an exported folder, replayed in fresh processes, against what it promises."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.core.clock import Clock, SystemClock
+from autotune.core.deployment import ExportedConfig
+from autotune.core.environment import Environment
+from autotune.core.errors import OpenError
+from autotune.core.samples import Tensors
+from autotune.export.folder import read_exported
+from autotune.export.judging import judge_size
+from autotune.export.quality_check import Labelled, check_outputs_sane, check_quality, read_labelled
+from autotune.export.replay_loads import MEASURED_SCENARIOS
+from autotune.export.samples import ReplaySamples, read_samples
+from autotune.export.sides import Sides, open_side, sides
+from autotune.export.speed_check import Speed, check_speed, speed_metrics
+from autotune.export.verdict import Compared, VerifyReport, overall
+
+__all__ = ["verify"]
+
+_ONCE = ("load_time", "build_time")
+
+
+def verify(
+    folder: str | Path,
+    *,
+    budget_s: float = 120.0,
+    data: str | None = None,
+    original: Path | None = None,
+    clock: Clock | None = None,
+) -> VerifyReport:
+    """Check every promise of an exported folder. ``data`` as in ``autotune search``; ``original`` is the searched model's
+    file, where the folder does not hold it. Needs onnxruntime, and no backend, executor or tracker.
+
+    Raises ``UserError`` when the folder, the data or the original cannot be read.
+    """
+    path, clock = Path(folder), clock or SystemClock()
+    end = clock.now_s() + budget_s
+    config = read_exported(path)
+    here = _environment()
+    another = here.host_fingerprint() != config.environment.host_fingerprint()
+    with sides(path, config, original) as both:
+        given = _read_given(path, config, data, both)
+        compared = _static(config, both, given, another=another)
+        speed = Speed((), 0)
+        if compared[0].verdict == "kept":
+            speed = _speed(config, both, given, end - clock.now_s(), clock, here, another=another)
+    everything = (*compared, *speed.compared)
+    notes = (*_notes(config, here, both), *speed.notes)
+    verdict = overall(everything)
+    return VerifyReport(folder=path, verdict=verdict, compared=everything, attempts=speed.attempts, notes=notes)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What there is to run: the folder's samples, the user's (or generated) data; None where there are none."""
+
+    samples: ReplaySamples | None
+    labelled: Labelled | None
+
+    @property
+    def inputs(self) -> tuple[Tensors, ...]:
+        if self.samples is not None and len(self.samples):
+            return tuple(self.samples.inputs)
+        return tuple(inputs for inputs, _ in self.labelled.batches) if self.labelled is not None else ()
+
+
+def _read_given(folder: Path, config: ExportedConfig, data: str | None, both: Sides) -> _Given:
+    file = folder / "samples.npz"
+    samples = read_samples(file) if file.is_file() else None
+    if data is None and samples is not None:
+        return _Given(samples, None)
+    return _Given(samples, read_labelled(data, config, both.original_model or folder / config.model))
+
+
+def _static(config: ExportedConfig, both: Sides, given: _Given, *, another: bool) -> tuple[Compared, ...]:
+    """What does not depend on speed: whether it opens and answers (first of all), quality, size."""
+    size = config.promise.metrics.get("size")
+    sizes = (judge_size(size, both.exported.size_bytes),) if size is not None else ()
+    once = tuple(
+        Compared(
+            metric=name, verdict="not compared", promised=config.promise.metrics[name], reason="it was measured once"
+        )
+        for name in _ONCE
+        if name in config.promise.metrics
+    )
+    try:
+        outputs, quality = _outputs_and_quality(config, both, given)
+    except OpenError as error:
+        verdict = "another machine" if another else "broken"
+        outputs = Compared(metric="outputs", verdict=verdict, reason=f"it does not open: {error.message}")
+        quality = ()
+    return (outputs, *quality, *sizes, *once)
+
+
+def _outputs_and_quality(config: ExportedConfig, both: Sides, given: _Given) -> tuple[Compared, tuple[Compared, ...]]:
+    expected = given.samples.outputs[0] if given.samples is not None and len(given.samples) else None
+    with ExitStack() as stack:
+        run = stack.enter_context(open_side(both.exported, both.device)).outputs
+        outputs = check_outputs_sane(run, given.inputs[0], expected)
+        if outputs.verdict != "kept":
+            return outputs, ()
+        original = None
+        if given.labelled is not None and both.original is not None:
+            original = stack.enter_context(open_side(both.original, both.device)).outputs
+        return outputs, check_quality(config, run, given.samples, given.labelled, original)
+
+
+def _speed(
+    config: ExportedConfig,
+    both: Sides,
+    given: _Given,
+    budget_s: float,
+    clock: Clock,
+    here: Environment,
+    *,
+    another: bool,
+) -> Speed:
+    names = speed_metrics(config)
+    reason = _why_not(config, another=another)
+    if reason is not None:
+        verdict = "another machine" if another else "not compared"
+        compared = (
+            Compared(metric=name, verdict=verdict, promised=config.promise.metrics[name], reason=reason)
+            for name in names
+        )
+        return Speed(tuple(compared), 0)
+    from autotune.measure.power_models import find_power_model
+
+    power = find_power_model(here.cpu_model, here.isa)
+    return check_speed(config, both, given.inputs, budget_s, clock, power)
+
+
+def _why_not(config: ExportedConfig, *, another: bool) -> str | None:
+    """Why speed cannot be judged here; None: it can."""
+    if another:
+        return f"it was measured on {config.environment.cpu_model or 'another CPU'}, {config.environment.cpus} CPUs"
+    if config.device.kind == "simulated":
+        return "its device was simulated"
+    if not any(phase.scenario in MEASURED_SCENARIOS for phase in config.promise.workload.phases):
+        return f"workload {config.promise.workload.name} cannot be replayed"
+    return None
+
+
+def _notes(config: ExportedConfig, here: Environment, both: Sides) -> tuple[str, ...]:
+    notes = [
+        f"{name} is {here.versions[name]} here, {version} when it was measured"
+        for name, version in config.environment.versions.items()
+        if name in here.versions and here.versions[name] != version
+    ]
+    if both.original is None:
+        notes.append(
+            "the original model is not at hand (--original): a slow-down of less than 50 % cannot be told from drift"
+        )
+    return tuple(notes)
+
+
+def _environment() -> Environment:
+    from importlib.metadata import PackageNotFoundError, version
+
+    from autotune.host.environment import environment
+
+    try:
+        return environment({"onnxruntime": version("onnxruntime")})
+    except PackageNotFoundError:
+        return environment({})
