@@ -46,6 +46,7 @@ class ModelFacts(Record):
     ``dims`` gives each symbolic dimension its size for generated inputs.
     ``operators`` counts nodes, those in sub-graphs included, by ``domain::type`` (the default domain has no prefix).
     ``branching`` says that some nodes could run in parallel. ``notes`` are remarks for a person.
+    ``custom_op_library`` None: the model needs none.
     """
 
     path: Path
@@ -65,6 +66,7 @@ class ModelFacts(Record):
     weight_bytes: int | None = None
     flops: float | None = None
     notes: tuple[str, ...] = ()
+    custom_op_library: Path | None = None
 
     @property
     def stem(self) -> str:
