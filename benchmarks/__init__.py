@@ -1,0 +1,1 @@
+"""Benchmarks: each prints what it measured. ``python -m benchmarks.NAME [--json] [--quick] [--seed N]``."""
