@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Literal
 
 __all__ = [
+    "AllTrialsFailed",
     "BuildError",
     "Cause",
     "CheckError",
