@@ -1,0 +1,113 @@
+"""The backend that the hub finds by its entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from autotune.core.artifact import Artifact
+from autotune.core.candidate import Candidate
+from autotune.core.deployment import Deployment
+from autotune.core.device import DeviceSpec
+from autotune.core.model import BatchAxis, ModelFacts
+from autotune.core.ports import Session
+from autotune.core.samples import Tensors
+from autotune.core.space import Offer
+
+__all__ = ["OPENER", "OnnxRuntimeBackend"]
+
+OPENER = "autotune_backends.onnxruntime.session:open_session"
+"""What a session's process calls."""
+
+_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "numpy")
+
+
+class OnnxRuntimeBackend:
+    """Implements ``core.ports.Backend``. Holds no session: the runtime is imported only where a session lives or a build runs."""
+
+    name = "onnxruntime"
+
+    def __init__(self) -> None:
+        self._probed: dict[tuple[str, str], BatchAxis] = {}
+
+    def versions(self) -> Mapping[str, str]:
+        """Versions of the packages that artifacts and numbers depend on."""
+        return {name: found for name in _DISTRIBUTIONS if (found := _version(name))}
+
+    def devices(self) -> Sequence[DeviceSpec]:
+        """The CPU."""
+        return [self._cpu]
+
+    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
+        """Read the graph and try batch 2 (once a model), then offer what is legal."""
+        from autotune_backends.onnxruntime.offers import ModelTraits, offer
+        from autotune_backends.transform.onnx.graph import load_graph
+        from autotune_backends.transform.onnx.quantisable import float_weight_dtype, quantisable
+
+        if refusal := self._refusal(model, device):
+            return Offer(backend=self.name, device=device.name, refusal=refusal)
+        graph = load_graph(model.path)
+        traits = ModelTraits(float_weight_dtype(graph), quantisable(graph), self._batch(model, device))
+        return offer(model, device, traits)
+
+    def build(
+        self,
+        model: ModelFacts,
+        candidate: Candidate,
+        device: DeviceSpec,  # noqa: ARG002 - onnxruntime's files do not depend on the device
+        folder: Path,
+        calibration: Callable[[], Iterable[Tensors]],  # noqa: ARG002 - for static quantisation
+        custom_op_library: Path | None = None,
+    ) -> Artifact:
+        """Write the candidate's files into the empty ``folder``. Raises ``BuildError``."""
+        from autotune_backends.onnxruntime.building import build
+
+        return build(model, candidate, folder, custom_op_library)
+
+    def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
+        """Return the session; entering it starts its process. Raises ``OpenError`` there."""
+        from autotune.measure.session_process import SessionProcess
+
+        return SessionProcess(OPENER, artifact, device)
+
+    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
+        """Describe the artifact as data, for export."""
+        from autotune_backends.onnxruntime.settings import session_settings
+
+        return Deployment(
+            runtime=self.name,
+            model=artifact.model,
+            files=artifact.files,
+            session=session_settings(candidate, self._cpu.cpus or 1),
+            batch=int(candidate.get("batch_size", 1)),
+        )
+
+    @cached_property
+    def _cpu(self) -> DeviceSpec:
+        from autotune_backends.onnxruntime.devices import cpu_device
+
+        return cpu_device()
+
+    def _refusal(self, model: ModelFacts, device: DeviceSpec) -> str | None:
+        if model.format != "onnx":
+            return f"onnxruntime reads ONNX models, not {model.format}"
+        if device.kind != "real" or device.device_class != "cpu":
+            return f"this backend has no provider for {device.name} ({device.kind} {device.device_class})"
+        return None
+
+    def _batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:
+        from autotune_backends.onnxruntime.batch_probe import probe_batch
+
+        key = (model.sha256, device.name)
+        if key not in self._probed:
+            self._probed[key] = model.batch if model.batch.works else probe_batch(model, device, OPENER)
+        return self._probed[key]
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None

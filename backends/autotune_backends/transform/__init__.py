@@ -1,0 +1,1 @@
+"""Transformations of models, by format; backends share them."""

@@ -1,0 +1,17 @@
+"""Number format of weights and products, and how it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autotune.core.space import Offer
+from autotune_search_spaces.knobs.choice import Choice, take
+
+__all__ = ["PRECISION", "precision"]
+
+PRECISION = ("precision", "int8_per_channel", "int8_operators", "int8_reduce_range")
+
+
+def precision(offers: Sequence[Offer]) -> Choice:
+    """The first value of ``precision`` is the model as it is."""
+    return take(PRECISION, offers)
