@@ -1,0 +1,104 @@
+"""A trial from build to measurement."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from autotune.core.artifact import Artifact
+from autotune.core.clock import SystemClock
+from autotune.core.ports import Session
+from autotune.core.trial import Measurement, Outcome, SameAs
+from autotune.core.values import Value
+from autotune.host.cpus import counted_cpus
+from autotune.measure import Against, Measured, measure
+from autotune.runs.arrays import write_arrays
+from autotune_trials.bench import Bench, Built
+from autotune_trials.checking import check
+from autotune_trials.loads import phase_loads
+from autotune_trials.metrics import known_metrics, size_ratio
+from autotune_trials.quality import broken_limit, quality_of
+from autotune_trials.reference import reference_outputs
+
+__all__ = ["carry_out"]
+
+
+def carry_out(bench: Bench) -> Outcome:
+    """Build, open, check, measure and check again. Raises ``TrialError``; the stage it was at is in ``bench.stages``."""
+    with bench.stages.at("build"):
+        built = bench.built(bench.trial.candidate)
+    if built.artifact.unchanged is not None:
+        return SameAs(trial=bench.trial.parent or "", reason=built.artifact.unchanged)
+    with bench.stages.at("check"):
+        reference = reference_outputs(bench)
+    with ExitStack() as stack:
+        with bench.stages.at("open"):
+            session = stack.enter_context(_session(bench, built.artifact))
+        with bench.stages.at("check"):
+            check(bench, session, reference)
+            quality = quality_of(bench, session, built.artifact, reference)
+        known = known_metrics(built, session) | quality
+        broken = broken_limit(bench.context.limits, quality)
+        if broken is not None:
+            return _stopped(built, known, f"not measured: {broken.text} is certainly broken")
+        with bench.stages.at("open"):
+            baseline = stack.enter_context(_baseline(bench)) if bench.paired else None
+        with bench.stages.at("measure"):
+            measured = _measured(bench, session, baseline, known)
+        with bench.stages.at("check"):
+            check(bench, session, reference)
+    return _measurement(bench, built, measured, known)
+
+
+def _session(bench: Bench, artifact: Artifact) -> Session:
+    return bench.backend(artifact.candidate).open(artifact, bench.device)
+
+
+def _baseline(bench: Bench) -> Session:
+    return _session(bench, bench.built(bench.context.baseline).artifact)
+
+
+def _measured(bench: Bench, session: Session, baseline: Session | None, known: dict[str, Value]) -> Measured:
+    context, trial = bench.context, bench.trial
+    against = None if baseline is None else Against(baseline, phase_loads(bench, context.baseline))
+    return measure(
+        session,
+        phase_loads(bench, trial.candidate),
+        trial.plan,
+        clock=SystemClock(),
+        power=context.power if context.energy == "auto" else None,
+        cpus=counted_cpus(),
+        objectives=context.objectives,
+        bar=bench.assignment.bar,
+        known=known,
+        against=against,
+    )
+
+
+def _measurement(bench: Bench, built: Built, measured: Measured, known: dict[str, Value]) -> Measurement:
+    file = bench.layout.samples(bench.trial.id)
+    if measured.arrays:
+        write_arrays(file, measured.arrays)
+    metrics = {**known, **measured.metrics}
+    if bench.context.energy == "off":
+        metrics = {name: value for name, value in metrics.items() if name not in {"energy", "power"}}
+    ratios = dict(measured.ratios)
+    if bench.paired:
+        ratios["size"] = size_ratio(built.artifact, bench.built(bench.context.baseline).artifact)
+    return Measurement(
+        metrics=metrics,
+        ratios=ratios,
+        samples=str(file.relative_to(bench.layout.folder)) if measured.arrays else None,
+        steady=measured.steady,
+        disturbed_rounds=measured.disturbed_rounds,
+        stopped=measured.stopped,
+        artifact=built.artifact.sha256,
+        changed=built.artifact.changed,
+        notes=measured.notes,
+    )
+
+
+def _stopped(built: Built, known: dict[str, Value], note: str) -> Measurement:
+    artifact = built.artifact
+    return Measurement(
+        metrics=known, stopped="limit", artifact=artifact.sha256, changed=artifact.changed, notes=(note,)
+    )
