@@ -1,0 +1,125 @@
+"""Inputs made up for a model: true to type, shape and range of values; the same for the same seed and index."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.core.errors import UserError
+from autotune.core.model import ModelFacts, TensorFacts
+from autotune.data.dtypes import numpy_dtype
+from autotune.data.stacking import has_batch
+
+__all__ = ["GENERATED", "GeneratedDataset", "recipe", "refuse_what_cannot_be_generated"]
+
+GENERATED: Final = 64  # samples
+_VERSION: Final = 1  # raise it when the same seed gives other values
+_UNBOUNDED: Final = 16  # integers of unknown meaning lie below it: small ones are legal nearly everywhere
+_UNNAMED: Final = 16  # size of an axis that has neither size nor name
+_MASK: Final = re.compile(r"mask", re.IGNORECASE)
+_SEGMENT: Final = re.compile(r"token_type|segment", re.IGNORECASE)
+_POSITION: Final = re.compile(r"position", re.IGNORECASE)
+_IMAGE: Final = re.compile(r"image|pixel", re.IGNORECASE)
+
+
+class GeneratedDataset:
+    """``count`` generated samples, without labels."""
+
+    def __init__(self, model: ModelFacts, seed: int, count: int = GENERATED) -> None:
+        refuse_what_cannot_be_generated(model)
+        self._model = model
+        self._seed = seed
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def sample(self, index: int) -> tuple[dict[str, NDArray[Any]], None]:
+        """Return (array per input, None)."""
+        inputs = {}
+        for position, one in enumerate(self._model.inputs):
+            random = np.random.default_rng([self._seed, index, position])
+            inputs[one.name] = _draw(one, _shape(one, self._model), random)
+        return inputs, None
+
+
+def refuse_what_cannot_be_generated(model: ModelFacts) -> None:
+    """Raise ``UserError`` for inputs that nothing sensible can be made up for."""
+    for one in model.inputs:
+        what = f"a {one.kind}" if one.kind != "tensor" else "of unknown rank" if one.shape is None else None
+        if what:
+            raise UserError(f"input {one.name!r} is {what}: none can be generated", "give inputs with --data")
+
+
+def recipe(model: ModelFacts, seed: int) -> dict[str, Any]:
+    """What the generated values follow from, as JSON."""
+    inputs = [one.model_dump(mode="json") for one in model.inputs]
+    return {"generated": _VERSION, "seed": seed, "inputs": inputs, "dims": model.dims, "batch": has_batch(model)}
+
+
+def _shape(one: TensorFacts, model: ModelFacts) -> tuple[int, ...]:
+    shape = [_size(dim, model) for dim in one.shape or ()]
+    return tuple(shape[1:] if has_batch(model) else shape)
+
+
+def _size(dim: int | str | None, model: ModelFacts) -> int:
+    if isinstance(dim, str):
+        return model.dims.get(dim, _UNNAMED)
+    return _UNNAMED if dim is None else dim
+
+
+def _draw(one: TensorFacts, shape: tuple[int, ...], random: np.random.Generator) -> NDArray[Any]:
+    if one.dtype == "str":
+        return _words(shape, random)
+    dtype = numpy_dtype(one.dtype)
+    drawn = _floats(one, shape, random) if _is_float(one) else _integers(one, dtype, shape, random)
+    return np.asarray(drawn).astype(dtype).reshape(shape)
+
+
+def _is_float(one: TensorFacts) -> bool:
+    return one.high is None and ("float" in one.dtype or "complex" in one.dtype)
+
+
+def _floats(one: TensorFacts, shape: tuple[int, ...], random: np.random.Generator) -> NDArray[Any]:
+    """Images lie in [0, 1], masks are 1, everything else is standard normal."""
+    if _MASK.search(one.name):
+        return np.ones(shape)
+    if _IMAGE.search(one.name) or (
+        one.shape is not None and len(one.shape) == 4 and {one.shape[1], one.shape[3]} & {1, 3}
+    ):
+        return random.random(shape)
+    return random.standard_normal(shape)
+
+
+def _integers(
+    one: TensorFacts, dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator
+) -> NDArray[Any]:
+    """Ids within their table, masks 1, segments 0, positions counted; bytes 0..255; integers of unknown meaning below 16."""
+    low, high = _range(one, dtype)
+    if _MASK.search(one.name):
+        return np.full(shape, min(1, high))
+    if _SEGMENT.search(one.name):
+        return np.full(shape, low)
+    if _POSITION.search(one.name) and shape:
+        return np.broadcast_to(np.minimum(low + np.arange(shape[-1]), high), shape)
+    return random.integers(low, high, shape, endpoint=True)
+
+
+def _range(one: TensorFacts, dtype: np.dtype[Any]) -> tuple[int, int]:
+    if one.high is not None:
+        return int(one.low or 0), int(one.high)
+    if dtype.kind == "b":
+        return 0, 1
+    if one.dtype == "uint8":
+        return 0, 255
+    return 0, 7 if one.dtype in ("int4", "uint4") else _UNBOUNDED - 1
+
+
+def _words(shape: tuple[int, ...], random: np.random.Generator) -> NDArray[Any]:
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    words = ["".join(random.choice(letters, random.integers(2, 9))) for _ in range(prod(shape))]
+    return np.array(words, dtype=str).reshape(shape)

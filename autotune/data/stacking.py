@@ -1,0 +1,41 @@
+"""Stacks samples into what a session is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autotune.core.model import ModelFacts
+from autotune.core.samples import Tensors
+
+if TYPE_CHECKING:
+    from autotune.data.dataset import Dataset
+
+__all__ = ["batches", "has_batch"]
+
+
+def has_batch(model: ModelFacts) -> bool:
+    """Whether the first axis of every input is a batch, be it of size 1 only: samples then come without it."""
+    return model.batch.works or model.batch.symbol is not None
+
+
+def batches(
+    dataset: Dataset, indices: Sequence[int], model: ModelFacts, batch: int = 1
+) -> Iterator[tuple[Tensors, list[Any]]]:
+    """Yield (inputs, labels) for ``indices`` in turn, ``batch`` samples at a time, stacked on axis 0; the last may be smaller.
+
+    A label is None where there is none. Without a batch axis a sample is the input itself.
+    Raises ``ValueError`` when ``batch`` > 1 there.
+    """
+    stacked = has_batch(model)
+    if batch < 1 or (batch > 1 and not stacked):
+        raise ValueError(f"{batch=} for a model {'with' if stacked else 'without'} a batch axis")
+    for start in range(0, len(indices), batch):
+        samples, labels = zip(*(dataset.sample(index) for index in indices[start : start + batch]), strict=True)
+        yield _stack(samples) if stacked else samples[0], list(labels)
+
+
+def _stack(samples: Sequence[Tensors]) -> Tensors:
+    return {name: np.stack([sample[name] for sample in samples]) for name in samples[0]}
