@@ -1,0 +1,142 @@
+"""Which measured trials belong on the front, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.core.candidate import Candidate
+from autotune.core.front import BASELINE_ID
+from autotune.core.limits import Limit
+from autotune.core.pareto import non_dominated
+from autotune.core.trial import Measurement, TrialRecord
+from autotune.searching.axes import Axis, Interval
+from autotune.searching.feasibility import first_broken
+
+__all__ = ["Contender", "Verdicts", "baseline_contender", "contender", "judge"]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A measured trial among those compared: costs and cost intervals per axis, and how far it is from the baseline.
+
+    ``name`` is what a person knows it by: the id of the trial that found it.
+    """
+
+    name: str
+    record: TrialRecord
+    measurement: Measurement
+    costs: tuple[float, ...]
+    intervals: tuple[Interval, ...]
+    changes: int
+
+    def tells_apart(self, other: Contender) -> bool:
+        """Whether some objective tells the two apart beyond its intervals."""
+        return any(a[1] < b[0] or b[1] < a[0] for a, b in zip(self.intervals, other.intervals, strict=True))
+
+    def certainly_better_somewhere(self, other: Contender) -> bool:
+        """Whether some objective says that this one is better, beyond the intervals."""
+        return any(a[1] < b[0] for a, b in zip(self.intervals, other.intervals, strict=True))
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """``kept``: the front. ``reasons``: for each other's name, why it is not on it. ``close``: names of those that values
+    alone would have put there.
+    """
+
+    kept: tuple[Contender, ...]
+    reasons: dict[str, str]
+    close: frozenset[str]
+
+
+def contender(
+    name: str, record: TrialRecord, axes: Sequence[Axis], drift: Mapping[str, float], baseline: Candidate
+) -> Contender | None:
+    """Place a trial on the axes; None when it was not measured on all of them."""
+    measurement = record.measurement
+    if measurement is None or not all(axis.known(measurement) for axis in axes):
+        return None
+    return Contender(
+        name=name,
+        record=record,
+        measurement=measurement,
+        costs=tuple(axis.cost(measurement) for axis in axes),
+        intervals=tuple(axis.interval(measurement, drift) for axis in axes),
+        changes=_changes(record.trial.candidate, baseline),
+    )
+
+
+def baseline_contender(record: TrialRecord, axes: Sequence[Axis], drift: Mapping[str, float]) -> Contender:
+    """Place the baseline, which was measured, on the axes."""
+    assert record.measurement is not None
+    return Contender(
+        name=BASELINE_ID,
+        record=record,
+        measurement=record.measurement,
+        costs=tuple(axis.baseline_cost(record.measurement) for axis in axes),
+        intervals=tuple(axis.baseline_interval(record.measurement, drift) for axis in axes),
+        changes=0,
+    )
+
+
+def judge(baseline: Contender, others: Sequence[Contender], limits: Sequence[Limit]) -> Verdicts:
+    """Decide who is on the front.
+
+    In this order: a broken limit; nothing in which it is certainly better than a feasible baseline; another point at least
+    as good in everything; no objective that tells it apart from a point with fewer changes.
+    """
+    reasons: dict[str, str] = {}
+    feasible = [one for one in (baseline, *others) if _within(one, limits, reasons)]
+    better = [one for one in feasible if one is baseline or _worth_it(one, baseline, feasible, reasons)]
+    efficient = _efficient(better, reasons)
+    kept = _distinct(efficient, reasons)
+    close = frozenset(one.name for one in _efficient(feasible, {}))
+    return Verdicts(tuple(kept), reasons, close)
+
+
+def _within(one: Contender, limits: Sequence[Limit], reasons: dict[str, str]) -> bool:
+    broken = first_broken(limits, one.measurement.metrics)
+    if broken is not None:
+        value = one.measurement.metrics.get(broken.metric)
+        sure = value is not None and broken.standing(value) == "broken"
+        words = "breaks" if sure else "does not surely hold"
+        reasons[one.name] = f"{words} the limit {broken.text}"
+    return broken is None
+
+
+def _worth_it(one: Contender, baseline: Contender, feasible: Sequence[Contender], reasons: dict[str, str]) -> bool:
+    if baseline not in feasible or one.certainly_better_somewhere(baseline):
+        return True
+    same = not one.tells_apart(baseline)
+    reasons[one.name] = "not distinguishable from the baseline" if same else "better than the baseline in nothing"
+    return False
+
+
+def _efficient(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[Contender]:
+    if not contenders:
+        return []
+    costs = np.array([one.costs for one in contenders])
+    mask = non_dominated(costs)
+    for index in map(int, np.flatnonzero(~mask)):
+        beaten_by = int(next(i for i in np.flatnonzero(mask) if np.all(costs[i] <= costs[index])))
+        reasons[contenders[index].name] = f"{contenders[beaten_by].name} is at least as good in every objective"
+    return [one for one, efficient in zip(contenders, mask, strict=True) if efficient]
+
+
+def _distinct(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[Contender]:
+    kept: list[Contender] = []
+    for one in sorted(contenders, key=lambda one: (one.changes, one.costs)):
+        twin = next((known for known in kept if not one.tells_apart(known)), None)
+        if twin is None:
+            kept.append(one)
+        else:
+            reasons[one.name] = f"no objective tells it apart from {twin.name}"
+    return kept
+
+
+def _changes(candidate: Candidate, baseline: Candidate) -> int:
+    names = set(candidate) | set(baseline)
+    return sum(candidate.get(name) != baseline.get(name) for name in names)

@@ -1,0 +1,188 @@
+"""The search: fill free slots, wait, keep what ended, learn from it, until there is a reason to stop."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+
+from autotune.core.clock import Clock
+from autotune.core.errors import AllTrialsFailed
+from autotune.core.ports import Executor, Sampler, Tracker
+from autotune.core.trial import Failure, Trial, TrialRecord
+from autotune.searching.bookkeeping import Bookkeeping, Trackers
+from autotune.searching.budget import Budget
+from autotune.searching.ending import Ending, Reason
+from autotune.searching.patience import Patience
+from autotune.searching.plans import Plans, duration_s
+from autotune.searching.reserve import reserve_s
+from autotune.searching.roles import Journal, Observer, Progress, Silent, Stop
+from autotune.searching.running_front import RunningFront
+
+__all__ = ["search"]
+
+_POLL_S = 1.0  # how long a stop request or a deadline may go unnoticed
+_RECENT = 40
+
+
+def search(  # noqa: PLR0913
+    sampler: Sampler,
+    executor: Executor,
+    run: Journal,
+    budget: Budget,
+    trackers: Sequence[Tracker],
+    clock: Clock,
+    *,
+    plans: Plans,
+    stop: Stop | None = None,
+    observer: Observer | None = None,
+) -> Ending:
+    """Search until the budget (less what the front's second measurement needs), the space, the patience or the number of
+    trials is used up, or ``stop`` is requested. Records already in ``run`` are told first: that is resume.
+
+    Raises ``AllTrialsFailed`` when the unmodified model does not run, or was not measured within the budget.
+    """
+    return _Search(sampler, executor, run, budget, trackers, clock, plans, stop or Stop(), observer or Silent()).run()
+
+
+@dataclass
+class _Search:
+    sampler: Sampler
+    executor: Executor
+    folder: Journal
+    budget: Budget
+    views: Sequence[Tracker]
+    clock: Clock
+    plans: Plans
+    stop: Stop
+    observer: Observer
+
+    def __post_init__(self) -> None:
+        asked = self.folder.search
+        self._trackers = Trackers(self.views, self.observer)
+        self._books = Bookkeeping(self.folder, self.budget, self._trackers)
+        self._devices = [device.name for device in asked.devices]
+        self._max_trials = asked.max_trials
+        self._front = RunningFront(asked.objectives, asked.context.limits)
+        self._patience = Patience(asked.patience)
+        self._recent: deque[float] = deque(maxlen=_RECENT)
+        self._running: dict[str, Trial] = {}
+        self._held: Trial | None = None
+        self._done = self._failed = 0
+
+    def run(self) -> Ending:
+        """Recall what is known, then take turns."""
+        try:
+            self._recall()
+            while True:
+                reason = self._turn()
+                if reason is not None:
+                    return Ending(reason, self._done, self.stop.signal)
+        finally:
+            self._books.charge()
+
+    def _recall(self) -> None:
+        for record in self.folder.records():
+            self._learn(record)
+            self._trackers.tell(lambda tracker, record=record: tracker.record(record))  # type: ignore[misc]
+
+    def _turn(self) -> Reason | None:
+        if self.stop.requested:
+            return self._abandon("stopped")
+        reason = self._fill()
+        if self._running:
+            for record in self.executor.wait(_POLL_S):
+                self._take(record)
+        elif reason is not None:
+            return reason
+        else:
+            self.clock.sleep(_POLL_S / 10)  # no slot is free although nothing of ours runs
+        return self._abandon("budget") if self._running and self.budget.left_s() <= self._last_moment_s() else None
+
+    def _fill(self) -> Reason | None:
+        """Start trials while slots are free; return why no more are started, None when slots are what is missing."""
+        while any(self.executor.free_slots(device) > 0 for device in self._devices):
+            reason = self._enough()
+            if reason is not None:
+                return reason
+            trial = self._held or self.sampler.ask()
+            self._held = None
+            if trial is None:
+                return "exhausted"
+            if self.executor.free_slots(trial.device) < 1:
+                self._held = trial
+                return None
+            self._start(trial)
+        return None
+
+    def _start(self, trial: Trial) -> None:
+        self._running[trial.id] = trial
+        self.executor.submit(trial, self._front.bar())
+        self.observer.started(trial)
+
+    def _enough(self) -> Reason | None:
+        if self._max_trials is not None and self._done + len(self._running) >= self._max_trials:
+            return "trials"
+        if self.budget.left_s() - self._reserve_s() < self._expected_s():
+            return "budget"
+        return "patience" if self._patience.used_up else None
+
+    def _take(self, record: TrialRecord) -> None:
+        self._running.pop(record.trial.id, None)
+        self._books.keep(record)
+        self._learn(record)
+        self.observer.finished(record, self._progress())
+
+    def _learn(self, record: TrialRecord) -> None:
+        if record.trial.purpose == "front":
+            return
+        self._done += 1
+        self._failed += record.measurement is None
+        self._recent.append(duration_s(record))
+        self.sampler.tell(record)
+        self._refuse_broken_baseline(record)
+        self._patience.count(self._front.add(record))
+
+    def _refuse_broken_baseline(self, record: TrialRecord) -> None:
+        if record.trial.purpose == "baseline" and self._front.baseline is None and isinstance(record.outcome, Failure):
+            failure = record.outcome
+            raise AllTrialsFailed(
+                f"the unmodified model does not run: {failure.stage} failed ({failure.cause}): "
+                f"{failure.message.partition(chr(10))[0]}",
+                "mend the model, or give what it needs (--data, --dim, --custom-op-lib), and search again",
+            )
+
+    def _abandon(self, reason: Reason) -> Reason:
+        """End what is running: it leaves no record, and is asked for again after a resume."""
+        self.executor.cancel()
+        self._running.clear()
+        if reason == "budget" and self._front.baseline is None:
+            raise AllTrialsFailed(
+                "the unmodified model was not measured within the budget", "give the search more time with --budget"
+            )
+        return reason
+
+    def _expected_s(self) -> float:
+        """What a trial takes: four of five of the recent ones took no longer. 0 before the first."""
+        if len(self._recent) < 2:
+            return sum(self._recent)
+        return quantiles(self._recent, n=5, method="inclusive")[-1]
+
+    def _reserve_s(self) -> float:
+        return reserve_s(self.plans, self._front.baseline, len(self._front.records))
+
+    def _last_moment_s(self) -> float:
+        """Time left when a trial that overran its estimate is ended: half of the reserve stays for the front."""
+        return self._reserve_s() / 2 if self.budget.total_s is not None else float("-inf")
+
+    def _progress(self) -> Progress:
+        return Progress(
+            trials=self._done,
+            failed=self._failed,
+            spent_s=self.budget.spent_s(),
+            budget_s=self.budget.total_s,
+            max_trials=self._max_trials,
+            front=self._front.records,
+            baseline=self._front.baseline,
+        )

@@ -1,0 +1,170 @@
+"""The front measured again, fresh and paired: the best of many noisy trials looks better than it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.core.errors import AllTrialsFailed
+from autotune.core.keys import trial_key
+from autotune.core.plan import Plan
+from autotune.core.ports import Executor, Tracker
+from autotune.core.trial import Trial, TrialRecord
+from autotune.searching.bookkeeping import Bookkeeping, Trackers
+from autotune.searching.budget import Budget
+from autotune.searching.contenders import Contender
+from autotune.searching.found import Found, Place, found_by_searching, place_of
+from autotune.searching.plans import Plans, duration_s
+from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
+from autotune.searching.roles import Journal, Observer, Progress, Silent, Stop
+from autotune.searching.shortlist import by_importance
+
+__all__ = ["remeasure"]
+
+_POLL_S = 1.0
+
+
+def remeasure(
+    executor: Executor,
+    run: Journal,
+    budget: Budget,
+    trackers: Sequence[Tracker],
+    *,
+    plans: Plans,
+    stop: Stop | None = None,
+    observer: Observer | None = None,
+) -> None:
+    """Measure the baseline afresh and the front's points in pairs with it, the most telling points first.
+
+    Time decides how many and how long: points share what is left of the budget evenly, down to the shortest plan that is
+    worth it; those that do not fit are left out. Nothing is started that would not end in time, nothing runs past the
+    budget + 5 s, and what was measured since the latest search trial is not measured again.
+    """
+    _Second(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
+
+
+@dataclass
+class _Second:
+    executor: Executor
+    folder: Journal
+    budget: Budget
+    trackers: Sequence[Tracker]
+    plans: Plans
+    stop: Stop
+    observer: Observer
+
+    def __post_init__(self) -> None:
+        self._books = Bookkeeping(self.folder, self.budget, Trackers(self.trackers, self.observer))
+        self._records = self.folder.records()
+        self._slowest: dict[bool, float] = {}
+
+    def run(self) -> None:
+        found = self._found()
+        if found is None:
+            return
+        fresh = _fresh(self._records)
+        points = [one for one in by_importance(found.points) if place_of(one.record) not in fresh][:MOST_POINTS]
+        plan, points = self._fit(found.baseline.record, points)
+        if plan is None:
+            self.observer.note("no time is left to measure the front again: its numbers are the search's own, unpaired")
+            return
+        try:
+            self._measure(found, points, plan, fresh)
+        finally:
+            self._books.charge()
+
+    def _found(self) -> Found | None:
+        try:
+            return found_by_searching(self._records, self.folder.search)
+        except AllTrialsFailed:
+            return None
+
+    def _measure(self, found: Found, points: Sequence[Contender], plan: Plan, fresh: set[Place]) -> None:
+        home = found.baseline.record
+        if place_of(home) not in fresh:
+            self._one(home.trial, self.plans.fresh_baseline(plan), None)
+        for number, one in enumerate(points):
+            if not self._one(one.record.trial, plan, home.trial.id):
+                self.observer.note(f"{len(points) - number} points of the front were not measured again")
+                return
+
+    def _fit(self, baseline: TrialRecord, points: list[Contender]) -> tuple[Plan | None, list[Contender]]:
+        """The longest plan under which all points fit, else as many points as fit under the shortest."""
+        if self.budget.total_s is None:
+            return self.plans.front(baseline, self.plans.wanted_pair_s(baseline)), points
+        left = self._left_s()
+        count = min(len(points), int(left / self.plans.shortest_pair_s(baseline)) - 1)
+        if count < 0 or (count == 0 and points):
+            return None, []
+        return self.plans.front(baseline, left / (count + 1)), points[:count]
+
+    def _left_s(self) -> float:
+        total = self.budget.total_s
+        return self.budget.left_s() - (0.0 if total is None else closing_s(total))
+
+    def _one(self, of: Trial, plan: Plan, parent: str | None) -> bool:
+        """Run one trial to its end; False when it was stopped, or would not have ended in time."""
+        if self.stop.requested or self._slowest.get(plan.paired, 0.0) > self._left_s():
+            return False
+        trial = self._trial(of, plan, parent)
+        self.executor.submit(trial)
+        self.observer.started(trial)
+        while not self.stop.requested and self.budget.left_s() > -OVERRUN_S:
+            ended = self.executor.wait(_POLL_S)
+            for record in ended:
+                self._keep(record)
+            if ended:
+                return True
+        self.executor.cancel()
+        return False
+
+    def _trial(self, of: Trial, plan: Plan, parent: str | None) -> Trial:
+        number = 1 + max((_front_number(record.trial.id) for record in self._records), default=0)
+        earlier = [record.trial for record in self._records if record.trial.candidate == of.candidate]
+        repeat = 1 + max((trial.repeat for trial in earlier if trial.device == of.device), default=0)
+        key = trial_key(self.folder.search.context, of.candidate, of.device, plan, repeat)
+        return Trial(
+            id=f"f{number:04d}",
+            key=key,
+            parent=parent,
+            candidate=of.candidate,
+            device=of.device,
+            plan=plan,
+            repeat=repeat,
+            purpose="front",
+        )
+
+    def _keep(self, record: TrialRecord) -> None:
+        self._records.append(record)
+        paired = record.trial.plan.paired
+        self._slowest[paired] = max(self._slowest.get(paired, 0.0), duration_s(record))
+        self._books.keep(record)
+        self.observer.finished(record, self._progress())
+
+    def _progress(self) -> Progress:
+        found = self._found()
+        searched = [record for record in self._records if record.trial.purpose != "front"]
+        return Progress(
+            trials=len(searched),
+            failed=sum(record.measurement is None for record in searched),
+            spent_s=self.budget.spent_s(),
+            budget_s=self.budget.total_s,
+            max_trials=self.folder.search.max_trials,
+            front=tuple(one.record for one in found.verdicts.kept) if found else (),
+            baseline=found.baseline.record if found else None,
+        )
+
+
+def _fresh(records: Sequence[TrialRecord]) -> set[Place]:
+    """Points measured again since the latest search trial: a process before this one was ended while doing so."""
+    fresh: set[Place] = set()
+    for record in records:
+        if record.trial.purpose == "front":
+            fresh.add(place_of(record))
+        else:
+            fresh.clear()
+    return fresh
+
+
+def _front_number(id: str) -> int:
+    return int(id[1:]) if id[:1] == "f" and id[1:].isdigit() else 0

@@ -1,0 +1,116 @@
+"""The order in which any sampler of ours tries things, whatever proposes the candidates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from statistics import fmean
+
+from autotune.core.assignment import SearchContext
+from autotune.core.candidate import Candidate
+from autotune.core.keys import trial_key
+from autotune.core.plan import Plan
+from autotune.core.space import SearchSpace
+from autotune.core.trial import Purpose, Trial, TrialRecord
+from autotune.searching.ledger import Ledger, trial_id
+from autotune.searching.plans import Plans, duration_s
+from autotune.searching.unseen import Unseen
+
+__all__ = ["Place", "TrialSequence"]
+
+Place = tuple[str, Candidate]
+
+_REPEAT_EVERY = 10
+_SMALL = 32  # a space of so few points is always enumerated
+_ENUMERABLE = 200  # a larger one is explored best first, although TPE without repeats ends up enumerating it as well
+_USABLE = 0.75  # share of the budget that search trials get, for the estimate of what fits
+
+
+class TrialSequence(ABC):
+    """A ``Sampler``: baseline, then experts, then the rest; the baseline again every tenth trial.
+
+    The n-th trial depends on n, the seed and the records told before, never on time or on this process: after a resume the
+    search goes on as if nothing had happened. A candidate is never tried twice on a device.
+    """
+
+    def __init__(self, space: SearchSpace, context: SearchContext, plans: Plans, max_trials: int | None = None) -> None:
+        self.space = space
+        self.context = context
+        self.ledger = Ledger()
+        self._plans = plans
+        self._max_trials = max_trials
+        self._devices = tuple(device.name for device in context.devices)
+        self._unseen = Unseen(space, self._devices, self.ledger, context.seed)
+        self._plan: Plan | None = None
+
+    @abstractmethod
+    def propose(self, number: int) -> Place | None:
+        """A promising candidate that was not tried yet; None when none comes to mind."""
+
+    @abstractmethod
+    def learn(self, record: TrialRecord) -> None:
+        """Take in a record of the search or the baseline."""
+
+    def ask(self) -> Trial | None:
+        """The next trial; None when nothing is left, or while the baseline is still running."""
+        if self.ledger.baseline is None:
+            return None if self.ledger.pending or self.ledger.records else self._baseline_trial(1)
+        number = self.ledger.next_number()
+        place = self._next_place(number)
+        if place is None:
+            return None
+        if number % _REPEAT_EVERY == 1:
+            return self._baseline_trial(number)
+        return self._give(number, place, self._search_plan(), 0, "search")
+
+    def tell(self, record: TrialRecord) -> None:
+        """Learn from a record, asked for or not."""
+        if self.ledger.take(record):
+            if record.trial.purpose == "search" and self._plan is None:
+                self._plan = record.trial.plan  # a resumed search goes on with its plan, whatever the new budget is
+            self.learn(record)
+
+    def _next_place(self, number: int) -> Place | None:
+        for expert in self.space.experts:
+            if self.space.fault(expert) is None and not self.ledger.knows(self._devices[0], expert):
+                return self._devices[0], expert
+        if self._unseen.count(self._worth_enumerating()) is not None:
+            return self._unseen.next()
+        return self.propose(number) or self._unseen.at_random(f"{self.context.seed} {number}")
+
+    def _worth_enumerating(self) -> int:
+        """How many candidates can be tried in the rest of the budget, as far as enumerating is sensible."""
+        searched = [duration_s(record) for record in self.ledger.records if record.trial.purpose == "search"]
+        fits = float("inf")
+        if self._plans.budget_s is not None and searched:
+            used = sum(duration_s(record) for record in self.ledger.records)
+            fits = (self._plans.budget_s * _USABLE - used) / max(fmean(searched), 1e-3)
+        if self._max_trials is not None:
+            fits = min(fits, self._max_trials - len(self.ledger.records))
+        return int(max(_SMALL, min(fits, _ENUMERABLE)))
+
+    def _baseline_trial(self, number: int) -> Trial:
+        first = self.ledger.baseline is None
+        plan = self._plans.baseline() if first else self._search_plan()
+        return self._give(number, (self._devices[0], self.space.baseline), plan, self.ledger.repeats, "baseline")
+
+    def _search_plan(self) -> Plan:
+        assert self.ledger.baseline is not None
+        if self._plan is None:
+            self._plan = self._plans.search(self.ledger.baseline)
+        return self._plan
+
+    def _give(self, number: int, place: Place, plan: Plan, repeat: int, purpose: Purpose) -> Trial:
+        device, candidate = place
+        baseline = self.ledger.baseline
+        trial = Trial(
+            id=trial_id(number),
+            key=trial_key(self.context, candidate, device, plan, repeat),
+            parent=baseline.trial.id if baseline and purpose == "search" else None,
+            candidate=candidate,
+            device=device,
+            plan=plan,
+            repeat=repeat,
+            purpose=purpose,
+        )
+        self.ledger.give(trial)
+        return trial

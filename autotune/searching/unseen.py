@@ -1,0 +1,80 @@
+"""Candidates that were not tried yet: all of them in a shuffled order, or one at random."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+from autotune.core.candidate import Candidate, Scalar
+from autotune.core.space import Parameter, SearchSpace
+from autotune.searching.ledger import Ledger
+
+__all__ = ["Unseen"]
+
+_COUNTABLE = 20_000
+_TRIES = 500
+
+
+class Unseen:
+    """``devices``: names of those that every candidate may run on."""
+
+    def __init__(self, space: SearchSpace, devices: Sequence[str], ledger: Ledger, seed: int) -> None:
+        self._space = space
+        self._devices = tuple(devices)
+        self._ledger = ledger
+        self._seed = seed
+        self._order: list[tuple[str, Candidate]] | None = None
+        self._countable = space.size(at_most=_COUNTABLE) is not None
+
+    def count(self, at_most: int) -> int | None:
+        """How many are left; None when there are more than ``at_most``, or too many to count."""
+        if not self._countable:
+            return None
+        left = 0
+        for _ in self._left():
+            left += 1
+            if left > at_most:
+                return None
+        return left
+
+    def next(self) -> tuple[str, Candidate] | None:
+        """The first one left, in an order shuffled by the seed; None when none is left, or they cannot be counted."""
+        return next(self._left(), None) if self._countable else None
+
+    def at_random(self, seed: str) -> tuple[str, Candidate] | None:
+        """One drawn by ``seed``; None when none is left, or none was found in 500 draws of an uncountable space."""
+        if self._countable:
+            return self.next()
+        draw = random.Random(seed)
+        for _ in range(_TRIES):
+            place = draw.choice(self._devices), draw_candidate(self._space, draw)
+            if not self._ledger.knows(*place):
+                return place
+        return None
+
+    def _left(self) -> Iterator[tuple[str, Candidate]]:
+        if self._order is None:
+            self._order = [(device, candidate) for device in self._devices for candidate in self._space.candidates()]
+            random.Random(f"order {self._seed}").shuffle(self._order)
+        # Seen ones are dropped for good as they are met at the front of the list.
+        while self._order and self._ledger.knows(*self._order[0]):
+            self._order.pop(0)
+        return (place for place in self._order if not self._ledger.knows(*place))
+
+
+def draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
+    """One candidate, each parameter drawn uniformly from its legal values."""
+    chosen: dict[str, Scalar] = {}
+    for parameter in space.parameters:
+        if parameter.active(chosen):
+            chosen[parameter.name] = _draw_value(parameter, draw)
+    return Candidate(chosen)
+
+
+def _draw_value(parameter: Parameter, draw: random.Random) -> Scalar:
+    values = parameter.values()
+    if values is not None:
+        return draw.choice(values)
+    assert parameter.low is not None
+    assert parameter.high is not None
+    return draw.uniform(parameter.low, parameter.high)
