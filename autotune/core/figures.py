@@ -46,7 +46,8 @@ def format_interval(value: Value, factor: float = 1.0) -> str:
     """Write ``"2.25–2.38"``, both ends times ``factor``; empty when there is no interval."""
     if value.low is None or value.high is None:
         return ""
-    return f"{format_number(value.low * factor)}–{format_number(value.high * factor)}"
+    dash = " to " if value.low < 0 else "–"
+    return f"{format_number(value.low * factor)}{dash}{format_number(value.high * factor)}"
 
 
 def improvement(name: str, ratio: Value) -> Value:

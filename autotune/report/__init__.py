@@ -1,0 +1,27 @@
+"""What a person reads: the answer, the front, the progress of a search, the space before one."""
+
+from __future__ import annotations
+
+from autotune.report.answer import answer_sentence, recommended
+from autotune.report.front_table import front_table, print_front
+from autotune.report.front_text import dropped_lines, front_json, front_markdown, miss_lines
+from autotune.report.plot import plot_front
+from autotune.report.progress import LiveProgress, Observer, PlainProgress, progress
+from autotune.report.space_text import space_text
+
+__all__ = [
+    "LiveProgress",
+    "Observer",
+    "PlainProgress",
+    "answer_sentence",
+    "dropped_lines",
+    "front_json",
+    "front_markdown",
+    "front_table",
+    "miss_lines",
+    "plot_front",
+    "print_front",
+    "progress",
+    "recommended",
+    "space_text",
+]

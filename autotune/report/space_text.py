@@ -1,0 +1,66 @@
+"""``--dry-run``: the space as it would be searched, and what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autotune.core.candidate import Scalar
+from autotune.core.device import DeviceSpec
+from autotune.core.space import Omission, Parameter, SearchSpace
+from autotune.core.workload import Phase, Workload
+from autotune.report.answer import difference
+
+__all__ = ["space_text"]
+
+
+def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceSpec]) -> str:
+    """Plain text for a person: parameters with values and conditions, size, omissions, baseline, what is tried first."""
+    size = space.size()
+    count = "more candidates than can be counted" if size is None else f"{size} candidates"
+    blocks = [
+        [f"space {space.name}: {count} on {', '.join(device.name for device in devices)}"],
+        [f"workload {workload.name}: {', '.join(_phase(phase) for phase in workload.phases)}"],
+        ["", "parameters"],
+        *(_parameter(parameter) for parameter in space.parameters),
+        ["", f"baseline: {space.baseline}"],
+        *([["tried first:"]] if space.experts else []),
+        [f"  {difference(expert, space.baseline)}" for expert in space.experts],
+        *([["", "left out"]] if space.omissions else []),
+        [f"  {_omission(omission)}" for omission in space.omissions],
+    ]
+    return "\n".join(line for block in blocks for line in block)
+
+
+def _parameter(parameter: Parameter) -> list[str]:
+    lines = [f"  {parameter.name}: {_values(parameter)}  ({parameter.affects})"]
+    if parameter.requires:
+        lines.append(f"      only when {' and '.join(_condition(*entry) for entry in parameter.requires.items())}")
+    if parameter.doc:
+        lines.append(f"      {parameter.doc}")
+    return lines
+
+
+def _values(parameter: Parameter) -> str:
+    if parameter.choices:
+        return _listed(parameter.choices)
+    step = f", step {parameter.step:g}" if parameter.step is not None else ""
+    return f"{parameter.low:g} to {parameter.high:g}{step}{', logarithmic' if parameter.log else ''}"
+
+
+def _condition(name: str, values: tuple[Scalar, ...]) -> str:
+    return f"{name} is {' or '.join(str(value) for value in values)}"
+
+
+def _omission(omission: Omission) -> str:
+    values = f" {_listed(omission.values)}" if omission.values else ""
+    return f"{omission.parameter}{values}: {omission.reason}"
+
+
+def _listed(values: tuple[Scalar, ...]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _phase(phase: Phase) -> str:
+    rate = f" at {phase.rate_per_s:g}/s" if phase.rate_per_s is not None else ""
+    streams = f" with {phase.streams} streams" if phase.streams is not None else ""
+    return f"{phase.scenario}{rate}{streams}"

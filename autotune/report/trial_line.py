@@ -1,0 +1,47 @@
+"""One trial in one line: what was tried, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autotune.core.candidate import Candidate
+from autotune.core.figures import format_value
+from autotune.core.metrics import find_metric
+from autotune.core.objective import Objective
+from autotune.core.trial import Failure, Measurement, SameAs, TrialRecord
+from autotune.report.answer import difference
+
+__all__ = ["trial_line"]
+
+
+def trial_line(record: TrialRecord, baseline: Candidate, objectives: Sequence[Objective]) -> str:
+    """``"t0007  precision=int8: latency p50 1.23 ms, …"``, or the failure's stage, cause and first line."""
+    trial = record.trial
+    what = "the original" if trial.purpose == "baseline" else difference(trial.candidate, baseline)
+    again = " (again)" if trial.repeat and trial.purpose != "front" else ""
+    beside = " (side by side)" if trial.purpose == "front" else ""
+    return f"{trial.id}  {what}{again}{beside}: {_outcome(record, objectives)}"
+
+
+def _outcome(record: TrialRecord, objectives: Sequence[Objective]) -> str:
+    outcome = record.outcome
+    if isinstance(outcome, Failure):
+        message = outcome.message.strip().splitlines()
+        return f"failed to {outcome.stage} ({outcome.cause}){f': {message[0]}' if message else ''}"
+    if isinstance(outcome, SameAs):
+        return f"the same as {outcome.trial}: {outcome.reason}"
+    return ", ".join([*_figures(outcome, objectives), *_remarks(outcome)])
+
+
+def _figures(measured: Measurement, objectives: Sequence[Objective]) -> list[str]:
+    names = [objective.metric for objective in objectives if objective.metric in measured.metrics]
+    return [f"{find_metric(name).label} {format_value(name, measured.metrics[name])}" for name in names]
+
+
+def _remarks(measured: Measurement) -> list[str]:
+    remarks = []
+    if measured.stopped == "dominated":
+        remarks.append("stopped early: certainly beaten")
+    if not measured.steady:
+        remarks.append("never steady")
+    return remarks
