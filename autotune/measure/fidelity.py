@@ -1,0 +1,130 @@
+"""Fidelity: how near a candidate's outputs are to the unoptimised model's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.core.samples import Tensors
+
+__all__ = ["OutputFidelity", "cosine", "holds_class_scores", "output_fidelities", "sqnr_db"]
+
+Array = NDArray[np.generic]
+Pair = tuple[Array, Array]
+
+_SCORE_NAMES = ("logit", "prob", "score", "softmax")
+_SUM_TOLERANCE = 1e-2
+
+
+@dataclass(frozen=True)
+class OutputFidelity:
+    """One output over all samples. ``per_sample``: 1 is the same result. ``sqnr_db`` None: no noise, or no numbers."""
+
+    name: str
+    kind: str
+    per_sample: NDArray[np.float64]
+    sqnr_db: float | None
+
+    @property
+    def mean(self) -> float:
+        """Over samples."""
+        return float(self.per_sample.mean())
+
+
+def output_fidelities(
+    found: Sequence[Tensors], reference: Sequence[Tensors], counts: Sequence[int]
+) -> tuple[OutputFidelity, ...]:
+    """Compare batches of outputs with the reference's, output by output.
+
+    Both hold the same batches in the same order; ``counts`` is how many samples each holds. An output whose first axis is not
+    of that size is compared as a whole.
+    """
+    return tuple(_output_fidelity(name, _sample_pairs(name, found, reference, counts)) for name in reference[0])
+
+
+def cosine(found: Array, expected: Array) -> float:
+    """Return the cosine between two arrays taken as vectors; 1 when both are zero, 0 when only one is."""
+    a, b = _finite_vector(found), _finite_vector(expected)
+    norms = float(np.linalg.norm(a) * np.linalg.norm(b))
+    if norms == 0:
+        return float(not a.any() and not b.any())
+    return float(np.clip(a @ b / norms, -1.0, 1.0))
+
+
+def sqnr_db(signal: float, noise: float) -> float | None:
+    """Return the signal-to-quantisation-noise ratio in dB from the two powers; None when either is zero."""
+    return None if signal <= 0 or noise <= 0 else float(10 * np.log10(signal / noise))
+
+
+def holds_class_scores(name: str, samples: Sequence[Array]) -> bool:
+    """Whether an output (one array a sample) is class scores, the only kind whose argmax means anything.
+
+    It is when every sample is a vector of two or more floats, and either the name says so (logits, scores, probabilities)
+    or every vector is a distribution: no negative numbers, summing to 1.
+    """
+    if not all(sample.ndim == 1 and sample.size >= 2 and sample.dtype.kind == "f" for sample in samples):
+        return False
+    if any(word in name.lower() for word in _SCORE_NAMES):
+        return True
+    return all(_is_distribution(sample.astype(np.float64)) for sample in samples)
+
+
+def _is_distribution(sample: NDArray[np.float64]) -> bool:
+    return bool((sample >= 0).all()) and abs(float(sample.sum()) - 1) <= _SUM_TOLERANCE
+
+
+def _sample_pairs(
+    name: str, found: Sequence[Tensors], reference: Sequence[Tensors], counts: Sequence[int]
+) -> list[Pair]:
+    pairs: list[Pair] = []
+    for mine, theirs, count in zip(found, reference, counts, strict=True):
+        a, b = np.asarray(mine[name]), np.asarray(theirs[name])
+        if a.shape == b.shape and b.ndim > 0 and b.shape[0] == count:
+            pairs.extend(zip(a, b, strict=True))
+        else:
+            pairs.append((a, b))
+    return pairs
+
+
+def _output_fidelity(name: str, pairs: Sequence[Pair]) -> OutputFidelity:
+    expected = [theirs for _, theirs in pairs]
+    if not all(_is_float(array) for array in expected):
+        return OutputFidelity(name, "equality", _each(pairs, _equal_share), None)
+    if holds_class_scores(name, expected):
+        return OutputFidelity(name, "top-1 agreement", _each(pairs, _same_argmax), _sqnr(pairs))
+    if all(
+        array.size == 1 for array in expected
+    ):  # the cosine of single numbers is only their sign: take all as one vector
+        mine, theirs = (np.asarray([pair[side].ravel()[:1] for pair in pairs]) for side in (0, 1))
+        return OutputFidelity(name, "cosine over samples", np.asarray([cosine(mine, theirs)]), _sqnr(pairs))
+    return OutputFidelity(name, "cosine", _each(pairs, cosine), _sqnr(pairs))
+
+
+def _each(pairs: Sequence[Pair], compare: Callable[[Array, Array], float]) -> NDArray[np.float64]:
+    return np.asarray([compare(a, b) if a.shape == b.shape else 0.0 for a, b in pairs], dtype=np.float64)
+
+
+def _equal_share(found: Array, expected: Array) -> float:
+    return float(np.mean(found == expected)) if expected.size else 1.0
+
+
+def _same_argmax(found: Array, expected: Array) -> float:
+    return float(np.argmax(found) == np.argmax(expected))
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
+
+
+def _sqnr(pairs: Sequence[Pair]) -> float | None:
+    comparable = [(_finite_vector(a), _finite_vector(b)) for a, b in pairs if a.shape == b.shape]
+    signal = sum(float(b @ b) for _, b in comparable)
+    noise = sum(float((a - b) @ (a - b)) for a, b in comparable)
+    return sqnr_db(signal, noise)
+
+
+def _finite_vector(array: Array) -> NDArray[np.float64]:
+    return np.nan_to_num(np.asarray(array).astype(np.float64).ravel(), posinf=0.0, neginf=0.0)

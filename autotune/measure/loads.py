@@ -1,0 +1,55 @@
+"""What is measured, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from autotune.core.ports import Session
+from autotune.core.samples import Requests
+from autotune.core.trial import Stopped
+from autotune.core.values import Value
+from autotune.core.workload import Phase
+
+__all__ = ["Against", "Measured", "PhaseLoad"]
+
+
+@dataclass(frozen=True)
+class PhaseLoad:
+    """A phase of the workload and the requests that make it."""
+
+    phase: Phase
+    requests: Requests
+
+    @property
+    def name(self) -> str:
+        """The scenario: what arrays and notes call this phase."""
+        return self.phase.scenario
+
+
+@dataclass(frozen=True)
+class Against:
+    """The other side of a paired measurement: its session, and its requests for the same phases in the same order."""
+
+    session: Session
+    loads: tuple[PhaseLoad, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What ``measure`` found. ``arrays`` are the raw samples, by ``<scenario>_<what>`` (``against_…`` for the other side).
+
+    ``ratios`` are this session / the other, empty when there is none. ``steady`` False: some phase never became steady.
+    ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``stopped`` None: measuring was not cut short.
+    """
+
+    metrics: Mapping[str, Value]
+    ratios: Mapping[str, Value] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    steady: bool = True
+    disturbed_rounds: int = 0
+    stopped: Stopped | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,168 @@
+"""``measure``: one session under a workload, alone or beside another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.core.clock import Clock
+from autotune.core.objective import Objective
+from autotune.core.plan import Plan
+from autotune.core.ports import Session
+from autotune.core.power import PowerModel
+from autotune.core.trial import Stopped
+from autotune.core.values import Value
+from autotune.measure.disturbance import SystemWatch, Watch
+from autotune.measure.loads import Against, Measured, PhaseLoad
+from autotune.measure.pairs import PairedPhase
+from autotune.measure.phase import AlonePhase
+from autotune.measure.racing import certainly_dominated
+from autotune.measure.rounds import Rounds
+from autotune.measure.summaries import energy_values, memory_value, phase_values
+
+__all__ = ["measure"]
+
+Metrics = Mapping[str, Value]
+
+
+def measure(  # noqa: PLR0913 -- what every caller says, by name
+    session: Session,
+    loads: Sequence[PhaseLoad],
+    plan: Plan,
+    *,
+    clock: Clock,
+    power: PowerModel | None = None,
+    cpus: int = 1,
+    objectives: Sequence[Objective] = (),
+    bar: Sequence[Metrics] = (),
+    against: Against | None = None,
+    known: Metrics | None = None,
+    watch: Watch | None = None,
+) -> Measured:
+    """Measure an opened, checked session: warm up, then rounds until each phase's interval is narrow enough.
+
+    ``power`` None: energy is not estimated. ``cpus``: CPUs reserved for the session. ``bar``: the front's metrics, one mapping
+    a point; a candidate that one of them certainly beats in all ``objectives`` is stopped after a short screen. ``known``:
+    what is known of the candidate already (accuracy, size), for that decision. ``against``: measure pair by pair beside that
+    session; ``bar`` is not used then. ``watch`` None: this machine is watched for disturbances.
+    Raises ``MeasureError`` when a session fails.
+    """
+    kit = _Kit(plan, clock, watch or SystemWatch(cpus), power, cpus)
+    if against is not None:
+        return _measure_paired(kit, session, loads, against)
+    return _measure_alone(kit, session, loads, _Race(tuple(objectives), tuple(bar), known or {}))
+
+
+@dataclass(frozen=True)
+class _Kit:
+    """What every phase is measured with."""
+
+    plan: Plan
+    clock: Clock
+    watch: Watch
+    power: PowerModel | None
+    cpus: int
+
+    def rounds(self, session: Session, load: PhaseLoad) -> Rounds:
+        """Make the rounds of one phase, none taken yet."""
+        return Rounds(session, load, self.plan, self.clock, self.watch)
+
+
+@dataclass(frozen=True)
+class _Race:
+    """What a candidate must not be certainly dominated by."""
+
+    objectives: tuple[Objective, ...]
+    bar: tuple[Metrics, ...]
+    known: Metrics
+
+    def lost(self, metrics: Metrics) -> bool:
+        """Whether there is no use in measuring on."""
+        return certainly_dominated({**self.known, **metrics}, self.objectives, self.bar)
+
+
+def _measure_alone(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], race: _Race) -> Measured:
+    phases = [AlonePhase(kit.rounds(session, load)) for load in loads]
+    if race.bar and race.objectives:
+        for phase in phases:
+            phase.screen()
+        screened = _summary(kit, phases)
+        if race.lost(screened.metrics):
+            return replace(screened, stopped="dominated")
+    for phase in phases:
+        phase.measure()
+    return _summary(kit, phases)
+
+
+def _measure_paired(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], against: Against) -> Measured:
+    pairs = [
+        PairedPhase(kit.rounds(session, mine), kit.rounds(against.session, theirs))
+        for mine, theirs in zip(loads, against.loads, strict=True)
+    ]
+    ratios: dict[str, Value] = {}
+    for pair in pairs:
+        pair.measure()
+        ratios |= pair.ratios(kit.power, kit.cpus)
+    measured = _summary(kit, [AlonePhase(pair.mine, pair.alpha, pair.finished) for pair in pairs])
+    others = [pair.theirs for pair in pairs]
+    return replace(
+        measured,
+        ratios=ratios,
+        arrays={**measured.arrays, **_arrays(others, "against_")},
+        steady=measured.steady and all(_steady(rounds) for rounds in others),
+        disturbed_rounds=measured.disturbed_rounds + sum(rounds.disturbed for rounds in others),
+    )
+
+
+def _summary(kit: _Kit, phases: Sequence[AlonePhase]) -> Measured:
+    taken = [phase.rounds for phase in phases]
+    metrics: dict[str, Value] = {}
+    for phase in phases:
+        metrics |= phase_values(phase.rounds, phase.alpha)
+    metrics |= energy_values(_energy_phase(taken), kit.power, kit.cpus) | memory_value(taken)
+    stopped: Stopped | None = None if all(phase.finished for phase in phases) else "limit"
+    return Measured(
+        metrics=metrics,
+        arrays=_arrays(taken),
+        steady=all(_steady(rounds) for rounds in taken),
+        disturbed_rounds=sum(rounds.disturbed for rounds in taken),
+        stopped=stopped,
+        notes=tuple(note for rounds in taken for note in _notes(rounds)),
+    )
+
+
+def _energy_phase(taken: Sequence[Rounds]) -> Rounds:
+    """Energy per item is taken offline where there is such a phase: that is where a frugal deployment runs."""
+    offline = [rounds for rounds in taken if rounds.load.phase.scenario == "offline"]
+    return (offline or list(taken))[0]
+
+
+def _steady(rounds: Rounds) -> bool:
+    return rounds.steady and not rounds.moved()
+
+
+def _notes(rounds: Rounds) -> list[str]:
+    name, notes = rounds.load.name, []
+    if not rounds.steady:
+        notes.append(f"{name}: never became steady")
+    elif rounds.moved():
+        notes.append(f"{name}: drifted while it was measured")
+    if rounds.kept_disturbed:
+        causes = ", ".join(sorted(rounds.reasons))
+        notes.append(f"{name}: {rounds.kept_disturbed} of {len(rounds.taken)} rounds stayed disturbed ({causes})")
+    return notes
+
+
+def _arrays(taken: Sequence[Rounds], prefix: str = "") -> dict[str, NDArray[np.generic]]:
+    """Raw samples by name: ``<scenario>_latency_s`` ``[rounds, requests]``, and one number a round for the rest."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for rounds in taken:
+        name = f"{prefix}{rounds.load.name}"
+        arrays[f"{name}_latency_s"] = np.asarray([samples.latency_s for samples in rounds.taken])
+        arrays[f"{name}_wall_s"] = np.asarray([samples.wall_s for samples in rounds.taken])
+        arrays[f"{name}_cpu_s"] = np.asarray([np.nan if s.cpu_s is None else s.cpu_s for s in rounds.taken])
+        arrays[f"{name}_items"] = np.asarray(rounds.load.requests.items)
+    return arrays

@@ -1,0 +1,149 @@
+"""Pairs: two sessions, one paused, rounds alternating ABBA, compared pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.core.power import PowerModel
+from autotune.core.values import Value
+from autotune.measure.energy import energy_j, energy_ratio_bounds
+from autotune.measure.intervals import Interval, median_interval
+from autotune.measure.rounds import Rounds
+from autotune.measure.stopping import ALPHA, Looks
+from autotune.measure.summaries import item_use, memory_value, phase_series
+
+__all__ = ["PAIRED_TIME", "PairedPhase"]
+
+PAIRED_TIME = 2.0  # a paired phase may take this many times the plan's limit: it measures two sessions
+_BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
+
+
+@dataclass
+class PairedPhase:
+    """One phase of both sessions; the i-th pair's rounds are at index i of ``mine.taken`` and ``theirs.taken``.
+
+    Rounds alternate ABBA, so that a linear drift favours each side in turn, and a round is compared with its neighbour, so
+    that what is common to both cancels: a machine that jumps between two speeds shifts the ratio of the two medians, but
+    hardly the median of the ratios. Between phases both sessions are awake.
+    ``alpha``: the level that the final interval may be taken at. ``finished`` False: time ran out before it was narrow.
+    """
+
+    mine: Rounds
+    theirs: Rounds
+    alpha: float = ALPHA
+    finished: bool = False
+
+    def measure(self) -> None:
+        """Take pairs until the ratio's interval is narrow enough, or the plan's rounds or time are used up."""
+        with _both_paused(self.mine, self.theirs):
+            awake = self._warm_up()
+            looks = Looks(self.mine.plan)
+            self.finished = self._take_pairs(awake, looks)
+        if not self.finished:
+            looks.take_last()
+        self.alpha = looks.level
+
+    def ratios(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
+        """This side / the other: the phase's own metric, energy where it is known, and peak memory."""
+        name = phase_series(self.mine)[0]
+        values = {name: _ratio_value(self._interval(self.alpha), len(self.mine.taken))}
+        return values | self._energy_ratio(model, cpus) | self._memory_ratio()
+
+    def _interval(self, alpha: float) -> Interval:
+        mine, theirs = phase_series(self.mine)[1], phase_series(self.theirs)[1]
+        return median_interval(mine / theirs, alpha, least_block=_BALANCED)
+
+    def _warm_up(self) -> Rounds:
+        """Warm up each side while the other is paused; return the one left awake."""
+        for side in (self.theirs, self.mine):
+            side.session.resume()
+            side.warm_up()
+            if side is self.theirs:
+                side.session.pause()
+        return self.mine
+
+    def _take_pairs(self, awake: Rounds, looks: Looks) -> bool:
+        """Take pairs until the ratio is precise or the rounds are used up; return False when time runs out."""
+        plan, clock = self.mine.plan, self.mine.clock
+        limit = clock.now_s() + PAIRED_TIME * plan.phase_limit_s
+        while clock.now_s() < limit:
+            awake = self._take_pair(awake)
+            count = len(self.mine.taken)
+            if looks.due(count):
+                looks.take(count)
+                if self._interval(looks.level).half_width <= plan.precision:
+                    return True
+            if count >= plan.max_rounds:
+                return True
+        return False
+
+    def _take_pair(self, awake: Rounds) -> Rounds:
+        """Take one pair that counts, beginning with the side that is awake; return the one awake at its end."""
+        while True:
+            first, second = awake, self.theirs if awake is self.mine else self.mine
+            one, one_reasons = first.try_round()
+            first.session.pause()
+            second.session.resume()
+            second.warm_again()
+            two, two_reasons = second.try_round()
+            awake = second
+            disturbed = bool(one_reasons or two_reasons)
+            if disturbed and self.mine.may_repeat():
+                first.set_aside.append(one)
+                second.set_aside.append(two)
+                continue
+            first.keep(one, bool(one_reasons))
+            second.keep(two, bool(two_reasons))
+            return awake
+
+    def _energy_ratio(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
+        counted = [_counted_energy(side) for side in (self.mine, self.theirs)]
+        if counted[0] is not None and counted[1] is not None:
+            interval = median_interval(counted[0] / counted[1], self.alpha, least_block=_BALANCED)
+            return {"energy": _ratio_value(interval, len(counted[0]))}
+        mine, theirs = item_use(self.mine, cpus), item_use(self.theirs, cpus)
+        if model is None or mine is None or theirs is None:
+            return {}
+        interval = median_interval(energy_j(model, mine) / energy_j(model, theirs), self.alpha, least_block=_BALANCED)
+        least, most = energy_ratio_bounds(model, mine, theirs)
+        low = (interval.value if interval.low is None else interval.low) * least
+        high = (interval.value if interval.high is None else interval.high) * most
+        value = _ratio_value(Interval(interval.value, low, high), len(mine.wall_s))
+        basis = f"median of paired rounds' ratios, power model {model.name!r}"
+        return {"energy": value.model_copy(update={"provenance": "estimated", "basis": basis})}
+
+    def _memory_ratio(self) -> dict[str, Value]:
+        mine, theirs = (memory_value([side]).get("memory") for side in (self.mine, self.theirs))
+        if mine is None or theirs is None or not mine.value or not theirs.value:
+            return {}
+        return {"memory": Value(value=mine.value / theirs.value, unit="1", n=1, basis="peaks of the two processes")}
+
+
+@contextmanager
+def _both_paused(mine: Rounds, theirs: Rounds) -> Iterator[None]:
+    """Start with both sides paused, and leave with both running, whatever happens."""
+    sessions = (mine.session, theirs.session)
+    for session in sessions:
+        session.pause()
+    try:
+        yield
+    finally:
+        for session in sessions:
+            session.resume()
+
+
+def _counted_energy(side: Rounds) -> NDArray[np.float64] | None:
+    """Joules an item in each round from a counter; None when some round has none."""
+    if any(taken.energy_j is None for taken in side.taken):
+        return None
+    return np.asarray([float(taken.energy_j or 0.0) / (len(taken.latency_s) * taken.items) for taken in side.taken])
+
+
+def _ratio_value(interval: Interval, count: int) -> Value:
+    basis = "median of paired rounds' ratios"
+    return Value(value=interval.value, unit="1", low=interval.low, high=interval.high, n=count, basis=basis)

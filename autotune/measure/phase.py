@@ -1,0 +1,65 @@
+"""One phase of a session that is measured alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from autotune.measure.intervals import median_interval
+from autotune.measure.rounds import Rounds
+from autotune.measure.stopping import ALPHA, Looks
+from autotune.measure.summaries import phase_series
+
+__all__ = ["AlonePhase"]
+
+
+@dataclass
+class AlonePhase:
+    """Takes rounds until the interval of the phase's metric is narrow enough, or the plan's rounds or time are used up.
+
+    ``alpha``: the level that the final interval may be taken at, given the looks that were taken on the way.
+    ``finished`` False: time ran out before the plan's rounds were taken or the interval was narrow enough.
+    """
+
+    rounds: Rounds
+    alpha: float = ALPHA
+    finished: bool = False
+    _spent_s: float = field(default=0.0, init=False)
+
+    def screen(self) -> None:
+        """Take the plan's least number of rounds, for a first impression."""
+        self.rounds.warm_up()
+        self._take(self.rounds.plan.min_rounds, None)
+
+    def measure(self) -> None:
+        """Take all the rounds that are needed, beyond those of a screen."""
+        looks = Looks(self.rounds.plan)
+        if self.rounds.taken:
+            self.rounds.warm_again()
+        else:
+            self.rounds.warm_up()
+        self.finished = self._take(self.rounds.plan.max_rounds, looks)
+        if not self.finished:
+            looks.take_last()
+        self.alpha = looks.level
+
+    def _take(self, most: int, looks: Looks | None) -> bool:
+        """Take rounds up to ``most`` in all, or until a look finds the interval narrow; return False when time runs out."""
+        rounds, plan = self.rounds, self.rounds.plan
+        ends = rounds.clock.now_s() + plan.phase_limit_s - self._spent_s
+        while len(rounds.taken) < most:
+            if rounds.taken and rounds.clock.now_s() >= ends:
+                return False
+            rounds.take()
+            if looks is not None and self._narrow(looks):
+                return True
+        self._spent_s = plan.phase_limit_s - (ends - rounds.clock.now_s())
+        return True
+
+    def _narrow(self, looks: Looks) -> bool:
+        """Whether a look is due now, and finds the interval narrow enough."""
+        count = len(self.rounds.taken)
+        if not looks.due(count):
+            return False
+        looks.take(count)
+        interval = median_interval(phase_series(self.rounds)[1], looks.level)
+        return interval.half_width <= self.rounds.plan.precision
