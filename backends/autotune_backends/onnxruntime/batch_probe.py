@@ -68,10 +68,9 @@ def _inputs(model: ModelFacts) -> tuple[Tensors, Tensors, Tensors]:
     """Two generated samples, each as a batch of one, and both as a batch of two."""
     from autotune.data import batches, open_data, open_dataset
 
-    batched = model.model_copy(update={"batch": BatchAxis(works=True, symbol=model.batch.symbol)})
-    dataset = open_dataset(open_data(None, batched, _SEED), batched)
-    one, other = (next(iter(batches(dataset, [index], batched)))[0] for index in (0, 1))
-    both = next(iter(batches(dataset, [0, 1], batched, batch=2)))[0]
+    dataset = open_dataset(open_data(None, model, _SEED), model)
+    one, other = (inputs for inputs, _ in batches(dataset, [0, 1], model))
+    both = next(batches(dataset, [0, 1], model, batch=2))[0]
     return one, other, both
 
 
