@@ -65,7 +65,7 @@ def check_quality(
 ) -> tuple[Compared, ...]:
     """Every promised metric of quality, from the data where they were given, else from samples.npz."""
     on_data = {} if labelled is None else _on_data(config, run, labelled, original)
-    on_samples = {} if samples is None else _fidelity(run, samples, generated=config.quality.generated)
+    on_samples = {} if samples is None else _fidelity(config, run, samples)
     promised = {name: value for name, value in config.promise.metrics.items() if name in QUALITY_METRICS}
     return tuple(
         _judge(name, value, on_data.get(name), on_samples.get(name), same=labelled is not None and labelled.same)
@@ -98,8 +98,14 @@ def _on_data(config: ExportedConfig, run: Run, labelled: Labelled, original: Run
     return {name: value for name, value in taken.items() if name in kept}
 
 
-def _fidelity(run: Run, samples: ReplaySamples, *, generated: bool) -> dict[str, Value]:
+def _fidelity(config: ExportedConfig, run: Run, samples: ReplaySamples) -> dict[str, Value]:
     from autotune.measure.quality import take_quality
 
     batches: Sequence[Batch] = [(inputs, [None]) for inputs in samples.inputs]
-    return take_quality(run, batches, samples.outputs, None, generated)
+    taken = take_quality(run, batches, samples.outputs, None, config.quality.generated)
+    return {name: value for name, value in taken.items() if name in _without_labels(config)}
+
+
+def _without_labels(config: ExportedConfig) -> tuple[str, ...]:
+    """What can be told without labels: the drop only where it is one of fidelity."""
+    return ("fidelity", "accuracy_drop") if config.quality.name == "fidelity" else ("fidelity",)

@@ -18,7 +18,7 @@ __all__ = ["MEASURED_SCENARIOS", "phase_loads"]
 
 MEASURED_SCENARIOS = ("single_stream", "offline")
 
-_MAX_BATCHES = 8
+_SAMPLES = 32  # different inputs in turn, as in the search
 
 
 def phase_loads(workload: Workload, inputs: Sequence[Tensors], batch: int) -> tuple[PhaseLoad, ...]:
@@ -31,8 +31,8 @@ def phase_loads(workload: Workload, inputs: Sequence[Tensors], batch: int) -> tu
 
 def _requests(phase: Phase, inputs: Sequence[Tensors], batch: int) -> Requests:
     if phase.scenario != "offline" or batch == 1:
-        return Requests(key=phase.scenario, inputs=tuple(inputs))
-    count = max(1, min(_MAX_BATCHES, len(inputs) // batch))
+        return Requests(key=phase.scenario, inputs=tuple(inputs[:_SAMPLES]))
+    count = max(1, min(_SAMPLES, len(inputs)) // batch)
     endless = cycle(inputs)
     joined = tuple(_joined(list(islice(endless, batch))) for _ in range(count))
     return Requests(key=phase.scenario, inputs=joined, items=batch)

@@ -132,13 +132,14 @@ def _measure(
 def _plan(budget_s: float, phases: int, *, paired: bool) -> Plan:
     """A plan that fits three times into the budget, as long as that leaves a phase a second."""
     share = budget_s / MAX_ATTEMPTS / max(1, phases)
-    limit = min(15.0, max(1.0, 0.8 * share))
+    sides = 2 if paired else 1
+    limit = min(10.0, max(0.5, 0.8 * share / sides))
     return Plan(
         name="verify",
         min_rounds=20,
         max_rounds=80,
         precision=0.005,
-        warmup_limit_s=min(2.0, 0.2 * share),
+        warmup_limit_s=min(2.0, 0.2 * share / sides),
         phase_limit_s=limit,
         paired=paired,
         quality="confirm",

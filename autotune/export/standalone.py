@@ -32,6 +32,7 @@ class Model:
     def __init__(self, folder: Path = HERE) -> None:
         self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         settings = self.config["session"]
+        onnxruntime.disable_telemetry_events()
         self.session = onnxruntime.InferenceSession(
             str(folder / self.config["model"]),
             sess_options=session_options(settings, folder),

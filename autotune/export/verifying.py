@@ -9,7 +9,7 @@ from pathlib import Path
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.deployment import ExportedConfig
 from autotune.core.environment import Environment
-from autotune.core.errors import OpenError
+from autotune.core.errors import TrialError
 from autotune.core.samples import Tensors
 from autotune.export.folder import read_exported
 from autotune.export.judging import judge_size
@@ -90,10 +90,8 @@ def _static(config: ExportedConfig, both: Sides, given: _Given, *, another: bool
     )
     try:
         outputs, quality = _outputs_and_quality(config, both, given)
-    except OpenError as error:
-        verdict = "another machine" if another else "broken"
-        outputs = Compared(metric="outputs", verdict=verdict, reason=f"it does not open: {error.message}")
-        quality = ()
+    except TrialError as error:
+        outputs, quality = _failure(error, another=another), ()
     return (outputs, *quality, *sizes, *once)
 
 
@@ -132,7 +130,19 @@ def _speed(
     from autotune.measure.power_models import find_power_model
 
     power = find_power_model(here.cpu_model, here.isa)
-    return check_speed(config, both, given.inputs, budget_s, clock, power)
+    try:
+        return check_speed(config, both, given.inputs, budget_s, clock, power)
+    except TrialError as error:
+        return Speed((_failure(error, another=False),), 1)
+
+
+def _failure(error: TrialError, *, another: bool) -> Compared:
+    """A session that does not open or run: broken here, but on another machine no wonder."""
+    stage = "open" if error.stage == "open" else "run"
+    reason = (
+        f"it does not {stage} ({error.cause}): {error.message.strip().splitlines()[0] if error.message.strip() else ''}"
+    )
+    return Compared(metric="outputs", verdict="another machine" if another else "broken", reason=reason)
 
 
 def _why_not(config: ExportedConfig, *, another: bool) -> str | None:

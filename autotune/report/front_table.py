@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -11,7 +13,7 @@ from autotune.core.figures import certainty, format_interval, format_number, imp
 from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.values import Value
-from autotune.report.answer import answer_sentence, describe
+from autotune.report.answer import answer_sentence, describe, recommended
 from autotune.report.front_text import dropped_lines, miss_lines
 from autotune.report.shown_points import ShownPoint, shown_points
 
@@ -22,8 +24,11 @@ _LEGEND = "× the original, measured side by side; more than 1 is better. In bra
 _NARROW = 100
 
 
-def print_front(front: Front, console: Console) -> None:
-    """Print the answer, the table, what each point is, what was dropped and what nearly held the limits."""
+def print_front(front: Front, console: Console, run: Path | None = None) -> None:
+    """Print the answer, the table, what each point is, what was dropped and what nearly held the limits.
+
+    ``run``: the run folder, to say how a point is exported; None: it is not said.
+    """
     console.print(Text(answer_sentence(front), style="bold"))
     console.print(front_table(front, console.width))
     for shown in shown_points(front):
@@ -31,6 +36,9 @@ def print_front(front: Front, console: Console) -> None:
     console.print(Text(_legend(front), style="dim"))
     for line in (*_hidden(front), *dropped_lines(front), *miss_lines(front)):
         console.print(Text(line, style="dim"))
+    if run is not None:
+        point = recommended(front) or front.baseline
+        console.print(Text(f"autotune export {run} --point {point.id} -o DIR"), soft_wrap=True)
 
 
 def front_table(front: Front, width: int = 80) -> Table:
