@@ -198,7 +198,8 @@ class ExecutorSuite:
             for name in ("t0001", "t0002"):
                 executor.submit(fake_trial(context, name))
                 (record,) = wait_for(executor, 1)
-                assert record.measurement is not None
+                assert isinstance(record.outcome, Measurement)
+        assert record.measurement is not None
         assert record.measurement.metrics["build_time"].value is None
         artifacts = [
             Artifact.model_validate_json(file.read_bytes()) for file in (context.folder / "builds").glob("*.json")

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from autotune.testing.executor_suite import ExecutorSuite
 from autotune_trials.process_executor import ProcessExecutor
+
+from autotune.testing.executor_suite import ExecutorSuite
 
 
 class TestProcessExecutor(ExecutorSuite):
