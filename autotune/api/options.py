@@ -24,7 +24,9 @@ def parse_dims(texts: Sequence[str]) -> dict[str, int]:
     for text in texts:
         match = _DIM.fullmatch(text.strip())
         if match is None or int(match[2]) < 1:
-            raise UserError(f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128")
+            raise UserError(
+                f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128"
+            )
         dims[match[1]] = int(match[2])
     return dims
 
@@ -36,7 +38,9 @@ def read_workload(name: str) -> Workload:
     path = Path(name)
     if not path.suffix:
         known = ", ".join(BUILT_IN)
-        raise UserError(f"there is no workload {name!r}{nearest(name, BUILT_IN)}", f"built in: {known}; or give a YAML file")
+        raise UserError(
+            f"there is no workload {name!r}{nearest(name, BUILT_IN)}", f"built in: {known}; or give a YAML file"
+        )
     if not path.is_file():
         raise UserError(f"--workload {name}: no such file", f"built in: {', '.join(BUILT_IN)}")
     from autotune.searching.workload_file import read_workload_file
@@ -52,7 +56,9 @@ def read_metric(metric: str | None, data: DataFacts) -> str | None:
 
     metric_function(metric)
     if not data.labels:
-        raise UserError(f"--metric {metric} needs labels, and the data have none", "add an array named 'labels' to the data")
+        raise UserError(
+            f"--metric {metric} needs labels, and the data have none", "add an array named 'labels' to the data"
+        )
     return metric
 
 
@@ -76,7 +82,9 @@ def read_limits(texts: Sequence[str], data: DataFacts) -> tuple[Limit, ...]:
         limits += (parse_limit("fidelity>=0.98"),)
     for limit in limits:
         if limit.metric in ("accuracy", "accuracy_drop") and not data.labels:
-            raise UserError(f"--limit {limit.text!r} needs labels, and the data have none", "use fidelity, or give labelled data")
+            raise UserError(
+                f"--limit {limit.text!r} needs labels, and the data have none", "use fidelity, or give labelled data"
+            )
     return limits
 
 
@@ -90,9 +98,13 @@ def _refuse_unmeasured(objectives: Sequence[Objective], workload: Workload, data
                 f"use a workload with a {scenario} phase, such as default",
             )
         if chosen.metric in ("accuracy", "accuracy_drop") and not data.labels:
-            raise UserError(f"--objective {chosen.metric} needs labels, and the data have none", "use fidelity, or give labels")
+            raise UserError(
+                f"--objective {chosen.metric} needs labels, and the data have none", "use fidelity, or give labels"
+            )
         if scenario is None and family not in _ALWAYS:
-            raise UserError(f"--objective {chosen.metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}")
+            raise UserError(
+                f"--objective {chosen.metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}"
+            )
 
 
 _ALWAYS = {"energy", "power", "memory", "size", "load_time", "build_time", "accuracy", "accuracy_drop", "fidelity"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,20 @@ from pathlib import Path
 
 import autotune
 from autotune import plugins
+from autotune.api.composing import compose_space, find_devices, find_power, offers_for
 from autotune.api.options import parse_dims, read_limits, read_metric, read_objectives, read_workload
 from autotune.api.settings import SearchSettings
 from autotune.core.assignment import SearchContext
-from autotune.core.device import DeviceSpec
-from autotune.core.errors import UserError, nearest
+from autotune.core.dataset import DataFacts
+from autotune.core.environment import Environment
 from autotune.core.model import ModelFacts
 from autotune.core.ports import Backend
-from autotune.core.power import PowerModel
-from autotune.core.space import Offer, SearchSpace
-from autotune.core.workload import Workload
+from autotune.core.space import SearchSpace
 from autotune.runs.search_file import SearchedModel, SearchFile, Tracking
 
 __all__ = ["DEFAULT_BUDGET_S", "Prepared", "prepare"]
 
 DEFAULT_BUDGET_S = 3600.0
-DEFAULT_SPACES = {"onnx": "onnx"}
 
 
 @dataclass(frozen=True)
@@ -40,24 +38,30 @@ class Prepared:
 def prepare(settings: SearchSettings) -> Prepared:
     """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
     from autotune.data import open_data
-    from autotune.host.environment import environment
     from autotune.models import read_model
 
-    workload = read_workload(settings.workload)
+    settings = _absolute(settings)
     model = read_model(settings.model, parse_dims(settings.dims), settings.custom_op_library)
     data = open_data(settings.data, model, settings.seed)
+    backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
+    context, space = _context(settings, model, data, backends)
+    search = _search_file(settings, context, space)
+    return Prepared(search, context.folder, _remarks(context))
+
+
+def _context(
+    settings: SearchSettings, model: ModelFacts, data: DataFacts, backends: Sequence[Backend]
+) -> tuple[SearchContext, SearchSpace]:
+    workload = read_workload(settings.workload)
     metric = read_metric(settings.metric, data)
+    devices = find_devices(backends, settings.devices)
+    power, counted = find_power(settings, devices)
+    energy = settings.energy != "off" and (power is not None or counted)
+    objectives = read_objectives(settings.objectives, workload, data, energy=energy)
     limits = read_limits(settings.limits, data)
-    backends = _backends(settings.backends)
-    devices = _devices(backends, settings.devices)
-    power = _power(settings, devices)
-    objectives = read_objectives(settings.objectives, workload, data, energy=_energy_known(settings, power))
-    space = _space(settings, model, _offers(backends, model, devices), workload)
-    versions = {name: version for backend in backends for name, version in backend.versions().items()}
-    here = environment(versions | {"autotune-inference": autotune.__version__})
-    folder = (settings.output or _default_folder(model)).absolute()
+    space = compose_space(settings.space, model, offers_for(backends, model, devices), workload)
     context = SearchContext(
-        folder=folder,
+        folder=(settings.output or _default_folder(model)).absolute(),
         model=model,
         devices=tuple(devices),
         workload=workload,
@@ -67,17 +71,25 @@ def prepare(settings: SearchSettings) -> Prepared:
         metric=metric,
         baseline=space.baseline,
         reference=space.reference,
-        build_parameters=tuple(p.name for p in space.parameters if p.affects == "build") + ("runtime",),
+        build_parameters=(
+            "runtime",
+            *(parameter.name for parameter in space.parameters if parameter.affects == "build"),
+        ),
         power=power,
         energy=settings.energy,
         custom_op_library=settings.custom_op_library,
-        environment=here,
+        environment=_environment(backends),
         seed=settings.seed,
     )
-    search = SearchFile(
+    return context, space
+
+
+def _search_file(settings: SearchSettings, context: SearchContext, space: SearchSpace) -> SearchFile:
+    model = context.model
+    return SearchFile(
         id=uuid.uuid4().hex[:12],
-        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        kind=_kind(devices),
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        kind=context.devices[0].kind,
         model=SearchedModel(
             path=model.path,
             sha256=model.sha256,
@@ -85,96 +97,65 @@ def prepare(settings: SearchSettings) -> Prepared:
             inputs=tuple(tensor.name for tensor in model.inputs),
         ),
         space=space,
-        devices=tuple(devices),
-        workload=workload,
-        objectives=objectives,
-        limits=tuple(limit.text for limit in limits),
-        budget_s=_budget(settings),
+        devices=context.devices,
+        workload=context.workload,
+        objectives=context.objectives,
+        limits=tuple(limit.text for limit in context.limits),
+        budget_s=settings.budget_s if settings.budget_s or settings.trials else DEFAULT_BUDGET_S,
         max_trials=settings.trials,
         patience=settings.patience,
         sampler=settings.sampler,
         seed=settings.seed,
         executor=settings.executor,
-        data=data,
-        metric=metric,
-        tracking=Tracking(uri=settings.tracking_uri) if settings.tracking else Tracking(uri=None, enabled=False),
-        environment=here,
+        data=context.data,
+        metric=context.metric,
+        tracking=Tracking(enabled=settings.tracking, uri=settings.tracking_uri),
+        environment=context.environment,
         context=context,
+        asked=settings.model_dump(mode="json"),
     )
-    return Prepared(search=search, folder=folder, remarks=_remarks(model, power, settings))
 
 
-def _backends(names: Sequence[str]) -> list[Backend]:
-    return [plugins.backend(name) for name in names or plugins.names("backends")]
+def _absolute(settings: SearchSettings) -> SearchSettings:
+    """Make paths absolute: a trial's process, and a later resume, may run elsewhere."""
+    changes: dict[str, object] = {
+        name: path.absolute()
+        for name in ("model", "custom_op_library", "power_model", "output")
+        if (path := getattr(settings, name)) is not None
+    }
+    if settings.data is not None and Path(settings.data).exists():
+        changes["data"] = str(Path(settings.data).absolute())
+    for name in ("space", "workload"):
+        text = getattr(settings, name)
+        if text is not None and Path(text).is_file():
+            changes[name] = str(Path(text).absolute())
+    return settings.model_copy(update=changes)
 
 
-def _devices(backends: Sequence[Backend], wanted: Sequence[str]) -> list[DeviceSpec]:
-    found = {device.name: device for backend in backends for device in backend.devices()}
-    for name in wanted:
-        if name not in found:
-            raise UserError(f"there is no device {name!r}{nearest(name, found)}", f"devices here: {', '.join(found) or 'none'}")
-    chosen = [found[name] for name in wanted] if wanted else [d for d in found.values() if d.kind == "real"]
-    if len({device.kind for device in chosen}) > 1:
-        raise UserError("real and simulated devices cannot be searched together", "run one search for each kind")
-    return chosen
+def _environment(backends: Sequence[Backend]) -> Environment:
+    from autotune.host.environment import environment
 
-
-def _offers(backends: Sequence[Backend], model: ModelFacts, devices: Sequence[DeviceSpec]) -> list[Offer]:
-    return [
-        backend.offers(model, device)
-        for backend in backends
-        for device in devices
-        if device.name in {known.name for known in backend.devices()}
-    ]
-
-
-def _space(settings: SearchSettings, model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
-    from autotune.searching.space_file import base_of, narrow
-
-    wanted, text = settings.space or DEFAULT_SPACES[model.format], ""
-    file = Path(wanted)
-    if file.suffix in (".yaml", ".yml"):
-        if not file.is_file():
-            raise UserError(f"--space {wanted}: no such file", "give the name of a space (see `autotune spaces`) or a YAML file")
-        text = file.read_text(encoding="utf-8")
-        wanted = base_of(text, str(file)) or DEFAULT_SPACES[model.format]
-    space = plugins.space_function(wanted)(model, offers, workload)
-    return narrow(space, text, str(file)) if text else space
-
-
-def _power(settings: SearchSettings, devices: Sequence[DeviceSpec]) -> PowerModel | None:
-    from autotune.measure.power_models import find_power_model
-
-    if settings.energy == "off":
-        return None
-    cpu = next((device for device in devices if device.device_class == "cpu"), None)
-    return find_power_model(cpu.model, cpu.isa, settings.power_model) if cpu else None
-
-
-def _energy_known(settings: SearchSettings, power: PowerModel | None) -> bool:
-    return settings.energy != "off" and power is not None
-
-
-def _kind(devices: Sequence[DeviceSpec]):  # type: ignore[no-untyped-def]
-    return devices[0].kind
-
-
-def _budget(settings: SearchSettings) -> float | None:
-    return settings.budget_s if settings.budget_s or settings.trials else DEFAULT_BUDGET_S
+    versions = {name: version for backend in backends for name, version in backend.versions().items()}
+    return environment(versions | {"autotune-inference": autotune.__version__})
 
 
 def _default_folder(model: ModelFacts) -> Path:
     from autotune.runs.folder import default_run_path
 
-    return default_run_path(model.stem)
+    return default_run_path(model.stem, dt.datetime.now())  # a folder is named by local time
 
 
-def _remarks(model: ModelFacts, power: PowerModel | None, settings: SearchSettings) -> tuple[str, ...]:
-    remarks = list(model.notes)
-    if settings.energy != "off":
+def _remarks(context: SearchContext) -> tuple[str, ...]:
+    remarks = list(context.model.notes)
+    power = context.power
+    if power is not None:
+        remarks.append(f"energy is estimated from CPU seconds with the power model {power.name!r} ({power.source})")
+    elif context.energy == "auto" and "energy" not in {objective.metric for objective in context.objectives}:
         remarks.append(
-            f"energy is estimated from CPU seconds with the power model {power.name!r} ({power.source})"
-            if power
-            else "energy is unknown here: no counter and no power model for this CPU (--power-model FILE declares one)"
+            "energy is unknown here: no counter, and no power model for this CPU (--power-model FILE gives one)"
         )
+    if context.data.path is None:
+        remarks.append("no --data: quality is fidelity to the original on generated inputs")
+    elif context.data.split.whole:
+        remarks.append(f"only {context.data.count} samples: they are not split, so quality is optimistic")
     return tuple(remarks)

@@ -15,11 +15,12 @@ def front(
     as_json: Annotated[bool, typer.Option("--json", help="Print front.json.")] = False,
 ) -> int:
     """Show the front of a search: the answer, the points, the baseline, the knee, what was dropped and what just missed."""
+    from autotune.api.run import read_front
     from autotune.cli.output import console, print_json
     from autotune.report import print_front
     from autotune.runs.folder import RunFolder
 
-    found = RunFolder.open(run).front_or_refuse()
+    found = read_front(RunFolder.open(run))
     if as_json:
         print_json(found.to_json())
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -62,7 +63,7 @@ def _about(documented: object) -> str:
     return (documented.__doc__ or "").strip().splitlines()[0] if documented.__doc__ else ""
 
 
-def _show(what: str, rows: list[dict[str, object]], as_json: bool) -> int:
+def _show(what: str, rows: Sequence[Mapping[str, object]], as_json: bool) -> int:
     from autotune.cli.output import console, print_json
 
     if as_json:

@@ -14,35 +14,66 @@ _HOW = "How it is searched"
 _OUT = "What comes out"
 
 
-def search(  # noqa: PLR0913  # one argument for each option of the contract
+def search(
     model: Annotated[Path | None, typer.Argument(help="An .onnx file.", show_default=False)] = None,
-    budget: Annotated[str | None, typer.Option(help="Time to spend: 90s, 15m, 4h, 1h30m. Default 1h.", rich_help_panel=_HOW)] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time to spend: 90s, 15m, 4h, 1h30m. Default 1h.", rich_help_panel=_HOW)
+    ] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Stop after so many trials.", rich_help_panel=_HOW)] = None,
-    space: Annotated[str | None, typer.Option(help="Name of a search space, or a YAML file.", rich_help_panel=_WHAT)] = None,
-    device: Annotated[list[str] | None, typer.Option(help="Device to run on; repeatable.", rich_help_panel=_WHAT)] = None,
-    workload: Annotated[str, typer.Option(help="default, latency, throughput, or a YAML file.", rich_help_panel=_WHAT)] = "default",
-    objective: Annotated[list[str] | None, typer.Option(help="Metric to optimise; repeatable.", rich_help_panel=_WHAT)] = None,
-    limit: Annotated[list[str] | None, typer.Option(help='Bound that must hold: "latency_p50<=5ms".', rich_help_panel=_WHAT)] = None,
+    space: Annotated[
+        str | None, typer.Option(help="Name of a search space, or a YAML file.", rich_help_panel=_WHAT)
+    ] = None,
+    device: Annotated[
+        list[str] | None, typer.Option(help="Device to run on; repeatable.", rich_help_panel=_WHAT)
+    ] = None,
+    workload: Annotated[
+        str, typer.Option(help="default, latency, throughput, or a YAML file.", rich_help_panel=_WHAT)
+    ] = "default",
+    objective: Annotated[
+        list[str] | None, typer.Option(help="Metric to optimise; repeatable.", rich_help_panel=_WHAT)
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(help='Bound that must hold: "latency_p50<=5ms".', rich_help_panel=_WHAT)
+    ] = None,
     data: Annotated[str | None, typer.Option(help="Inputs: .npz or a folder of .npy.", rich_help_panel=_WHAT)] = None,
     metric: Annotated[
         str | None,
-        typer.Option(help="Quality metric for labelled data: top1, top5, f1, mse, cosine, module:function.", rich_help_panel=_WHAT),
+        typer.Option(
+            help="Quality metric for labelled data: top1, top5, f1, mse, cosine, module:function.",
+            rich_help_panel=_WHAT,
+        ),
     ] = None,
-    dim: Annotated[list[str] | None, typer.Option(help="Size of a symbolic dimension: seq=128.", rich_help_panel=_WHAT)] = None,
-    custom_op_lib: Annotated[Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)] = None,
+    dim: Annotated[
+        list[str] | None, typer.Option(help="Size of a symbolic dimension: seq=128.", rich_help_panel=_WHAT)
+    ] = None,
+    custom_op_lib: Annotated[
+        Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)
+    ] = None,
     sampler: Annotated[str, typer.Option(help="auto, tpe, random or enumerate.", rich_help_panel=_HOW)] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of everything random.", rich_help_panel=_HOW)] = 0,
-    patience: Annotated[float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)] = 0.2,
+    patience: Annotated[
+        float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)
+    ] = 0.2,
     energy: Annotated[str, typer.Option(help="auto, counter or off.", rich_help_panel=_WHAT)] = "auto",
     power_model: Annotated[Path | None, typer.Option(help="YAML with this CPU's power.", rich_help_panel=_WHAT)] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="Backend to use; repeatable.", rich_help_panel=_WHAT)] = None,
+    backend: Annotated[
+        list[str] | None, typer.Option(help="Backend to use; repeatable.", rich_help_panel=_WHAT)
+    ] = None,
     executor: Annotated[str, typer.Option(help="ray or process.", rich_help_panel=_HOW)] = "ray",
     address: Annotated[str | None, typer.Option(help="Address of a running Ray cluster.", rich_help_panel=_HOW)] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Run folder to write.", rich_help_panel=_OUT)] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Run folder to write.", rich_help_panel=_OUT)
+    ] = None,
     tracking_uri: Annotated[str | None, typer.Option(help="MLflow store or server.", rich_help_panel=_OUT)] = None,
-    no_tracking: Annotated[bool, typer.Option("--no-tracking", help="Do not log to MLflow.", rich_help_panel=_OUT)] = False,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the search in this run folder.", rich_help_panel=_HOW)] = None,
-    from_: Annotated[Path | None, typer.Option("--from", help="Do the search of this search.json again.", rich_help_panel=_HOW)] = None,
+    no_tracking: Annotated[
+        bool, typer.Option("--no-tracking", help="Do not log to MLflow.", rich_help_panel=_OUT)
+    ] = False,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with the search in this run folder.", rich_help_panel=_HOW)
+    ] = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", help="Do the search of this search.json again.", rich_help_panel=_HOW)
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the space and stop.", rich_help_panel=_OUT)] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=_OUT)] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel=_OUT)] = False,

@@ -20,7 +20,7 @@ from autotune.runs.journal import append_record, create_journal, mend_journal, r
 from autotune.runs.layout import RunLayout
 from autotune.runs.lock import drive
 from autotune.runs.progress import Progress, read_progress, spent_s, write_progress
-from autotune.runs.search_file import SearchFile
+from autotune.runs.search_file import SearchFile, Tracking, read_search_file
 from autotune.runs.store import sweep
 
 __all__ = ["RunFolder", "default_run_path"]
@@ -80,16 +80,9 @@ class RunFolder:
         """Read an existing folder. Raises ``UserError`` when it is none, or its search cannot be read."""
         path = path.absolute()
         file = RunLayout(folder=path).search
-        try:
-            search = SearchFile.model_validate_json(file.read_bytes())
-        except OSError as error:
-            problem = f"{path} is not the folder of a search: search.json cannot be read ({error.strerror})"
-            raise UserError(problem, "give a folder such as autotune-runs/NAME-TIME") from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            problem = f"{file} cannot be read: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise UserError(problem, "restore the file from a copy, or search anew") from error
-        return cls(path, search, clock)
+        if not file.is_file():
+            raise UserError(f"{path} is not the folder of a search", "give a folder such as autotune-runs/NAME-TIME")
+        return cls(path, read_search_file(file), clock)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -132,6 +125,13 @@ class RunFolder:
             raise UserError(
                 f"{self.layout.front} cannot be read", "remove it, and run the search's --resume"
             ) from error
+
+    def note_tracking(self, uri: str, run_id: str) -> None:
+        """Keep where the tracker shows this search, once it is known."""
+        tracking = Tracking(enabled=True, uri=uri, run_id=run_id)
+        if tracking != self.search.tracking:
+            self.search = self.search.model_copy(update={"tracking": tracking})
+            write_atomic(self.layout.search, f"{self.search.to_json(indent=1)}\n".encode())
 
     def artifact_folder(self, sha256: str) -> Path:
         """Where the artifact of that hash lies."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.device import DeviceSpec, Kind
 from autotune.core.environment import Environment
+from autotune.core.errors import UserError
 from autotune.core.frozen import FileRecord, Record
 from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective
 from autotune.core.space import SearchSpace
 from autotune.core.workload import Workload
 
-__all__ = ["SearchFile", "SearchedModel", "Tracking"]
+__all__ = ["SearchFile", "SearchedModel", "Tracking", "read_search_file"]
 
 
 class SearchedModel(Record):
@@ -40,6 +42,7 @@ class SearchFile(FileRecord):
     """The search's own file, written once. ``budget_s`` and ``max_trials`` None: no such bound.
 
     ``context`` is what trials share; ``facts`` are in it. ``max_trials`` counts trials of all purposes but ``front``.
+    ``asked`` holds the options as they were given: ``--from`` prepares the search from them again.
     """
 
     schema_: str = Field(default="autotune/search/1", alias="schema")
@@ -63,8 +66,22 @@ class SearchFile(FileRecord):
     tracking: Tracking = Tracking()
     environment: Environment
     context: SearchContext
+    asked: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def facts(self) -> ModelFacts:
         """The model's facts."""
         return self.context.model
+
+
+def read_search_file(file: Path) -> SearchFile:
+    """Read a ``search.json``. Raises ``UserError`` when it cannot be read."""
+    try:
+        return SearchFile.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}", "give a run folder's search.json") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        problem = f"{file} cannot be read: {where}: {first['msg']}"
+        raise UserError(problem, "restore the file from a copy, or search anew") from error

@@ -1,0 +1,102 @@
+"""Runs a prepared search to its end: executor, sampler, tracker, front. The effects of a search start here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from autotune import plugins
+from autotune.api.run import Run
+from autotune.api.tracking import TRACKER, exported_points
+from autotune.core.clock import Clock, SystemClock
+from autotune.core.front import Front
+from autotune.core.ports import Executor, Tracker
+from autotune.report import front_markdown
+from autotune.runs.folder import RunFolder
+from autotune.searching import Budget, Ending, Observer, Plans, Stop, finish, refuse_nothing_feasible, search
+from autotune.searching.optuna_sampler import OptunaSampler
+
+__all__ = ["conduct"]
+
+
+def conduct(
+    folder: RunFolder,
+    *,
+    budget: Budget,
+    observer: Observer,
+    stop: Stop,
+    address: str | None = None,
+    clock: Clock | None = None,
+) -> Run:
+    """Search in ``folder``, from wherever its journal stands, and write the front.
+
+    Raises ``NothingFeasible`` when no point holds every limit, ``AllTrialsFailed`` when the unmodified model does not run.
+    """
+    asked = folder.search
+    plans = Plans(asked.budget_s, phases=len(asked.workload.phases), whole=asked.data.split.whole)
+    sampler = OptunaSampler(asked.space, asked.context, plans, asked.max_trials)
+    with _tracker(folder, observer) as trackers, _executor(folder, address, trackers) as executor:
+        ending = search(
+            sampler,
+            executor,
+            folder,
+            budget,
+            trackers,
+            clock or SystemClock(),
+            plans=plans,
+            stop=stop,
+            observer=observer,
+        )
+        observer.note(str(ending))
+        front = finish(executor, folder, budget, trackers, plans=plans, stop=stop, observer=observer)
+        _show(folder, front, trackers)
+    refuse_nothing_feasible(front)
+    return Run(folder.path, front, _ending(ending, stop))
+
+
+@contextmanager
+def _executor(folder: RunFolder, address: str | None, trackers: list[Tracker]) -> Iterator[Executor]:
+    """Start the executor while the tracker gets ready: each takes seconds."""
+    factory = plugins.executor_factory(folder.search.executor)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        ready: Future[object] = thread.submit(_note_tracking, folder, trackers)
+        executor = factory(folder.search.context, address)
+        try:
+            ready.result()
+            yield executor
+        finally:
+            executor.shutdown()
+
+
+def _note_tracking(folder: RunFolder, trackers: list[Tracker]) -> None:
+    """Wait until nothing of the tracker's set-up can run beside a measurement, and keep where it shows the search."""
+    for tracker in trackers:
+        if tracker.ready() and tracker.uri and tracker.run_id:  # type: ignore[attr-defined]
+            folder.note_tracking(tracker.uri, tracker.run_id)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def _tracker(folder: RunFolder, observer: Observer) -> Iterator[list[Tracker]]:
+    asked = folder.search.tracking
+    if not asked.enabled:
+        yield []
+        return
+    tracker: Tracker = plugins.tracker_factory(TRACKER)(folder.search, asked.uri, folder.path, observer.note)
+    try:
+        yield [tracker]
+    finally:
+        tracker.close()
+
+
+def _show(folder: RunFolder, front: Front, trackers: list[Tracker]) -> None:
+    if not trackers:
+        return
+    with exported_points(folder, front) as exports:
+        for tracker in trackers:
+            tracker.finish(front, front_markdown(front), exports)
+
+
+def _ending(ending: Ending, stop: Stop) -> Ending:
+    """The ending, with the signal of a stop that came while the front was measured again."""
+    return Ending("stopped", ending.trials, stop.signal) if stop.requested else ending

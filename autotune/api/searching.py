@@ -1,0 +1,160 @@
+"""``autotune.search`` and its two variants: going on with a search, and doing one again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotune.api.conduct import conduct
+from autotune.api.options import parse_dims
+from autotune.api.prepare import Prepared, prepare
+from autotune.api.run import Run
+from autotune.api.settings import SearchSettings
+from autotune.api.watching import Watching
+from autotune.core.clock import Clock, SystemClock
+from autotune.core.errors import UserError
+from autotune.core.units import parse_budget
+from autotune.report import Observer as Display
+from autotune.runs.folder import RunFolder
+from autotune.runs.search_file import SearchFile, read_search_file
+from autotune.searching import Budget, Observer, Stop
+from autotune.searching.roles import Silent
+
+__all__ = ["again", "resume", "run_prepared", "search"]
+
+
+def search(  # noqa: PLR0913  # the command's options, by their names there
+    model: str | Path,
+    *,
+    budget: str | float | None = None,
+    trials: int | None = None,
+    space: str | None = None,
+    devices: Sequence[str] = (),
+    workload: str = "default",
+    objectives: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    data: str | None = None,
+    metric: str | None = None,
+    dims: Sequence[str] = (),
+    custom_op_library: str | Path | None = None,
+    seed: int = 0,
+    patience: float = 0.2,
+    energy: str = "auto",
+    power_model: str | Path | None = None,
+    backends: Sequence[str] = (),
+    executor: str = "ray",
+    address: str | None = None,
+    tracking: bool = True,
+    tracking_uri: str | None = None,
+    output: str | Path | None = None,
+) -> Run:
+    """Search for the best configurations of ``model`` and return the run with its front: ``autotune search`` in Python.
+
+    ``budget`` is text as on the command line ("4h") or seconds. Every other option means what the command's does.
+    Raises ``UserError`` for a mistake, ``NothingFeasible`` when no point holds the limits, ``AllTrialsFailed`` when the
+    unmodified model does not run.
+    """
+    settings = SearchSettings(
+        model=Path(model),
+        budget_s=parse_budget(budget) if isinstance(budget, str) else budget,
+        trials=trials,
+        space=space,
+        devices=tuple(devices),
+        workload=workload,
+        objectives=tuple(objectives),
+        limits=tuple(limits),
+        data=data,
+        metric=metric,
+        dims=tuple(dims),
+        custom_op_library=Path(custom_op_library) if custom_op_library else None,
+        seed=seed,
+        patience=patience,
+        energy=energy,
+        power_model=Path(power_model) if power_model else None,
+        backends=tuple(backends),
+        executor=executor,
+        address=address,
+        tracking=tracking,
+        tracking_uri=tracking_uri,
+        output=Path(output) if output else None,
+    )
+    clock = SystemClock()
+    return run_prepared(prepare(settings), clock=clock, address=address)
+
+
+def run_prepared(
+    prepared: Prepared,
+    *,
+    display: Display | None = None,
+    stop: Stop | None = None,
+    address: str | None = None,
+    clock: Clock | None = None,
+) -> Run:
+    """Make the run folder of a prepared search, and search. ``display`` None: nothing is shown on the way."""
+    clock = clock or SystemClock()
+    budget = Budget(prepared.search.budget_s, clock)
+    folder = RunFolder.create(prepared.folder, prepared.search)
+    with folder.lock():
+        return _conduct(folder, budget, display, stop, address, clock)
+
+
+def resume(
+    path: str | Path,
+    *,
+    budget_s: float | None = None,
+    display: Display | None = None,
+    stop: Stop | None = None,
+    address: str | None = None,
+    clock: Clock | None = None,
+) -> Run:
+    """Go on with the search in ``path``; ``budget_s`` None: until its own budget is used up."""
+    clock = clock or SystemClock()
+    folder = RunFolder.open(Path(path))
+    if budget_s is not None:
+        folder.search = folder.search.model_copy(update={"budget_s": budget_s})
+    _refuse_changed_files(folder.search)
+    with folder.lock():
+        budget = Budget(folder.search.budget_s, clock, folder.spent_s())
+        return _conduct(folder, budget, display, stop, address, clock)
+
+
+def again(file: Path, output: Path | None = None) -> Prepared:
+    """Prepare the search of a ``search.json`` once more, for a new run folder (None: the default one).
+
+    Raises ``UserError`` when the file cannot be read, or the model or the data are no longer what they were.
+    """
+    earlier = read_search_file(file)
+    prepared = prepare(SearchSettings.model_validate(earlier.asked).model_copy(update={"output": output}))
+    _refuse_changed(earlier, prepared.search.model.sha256, prepared.search.data.sha256)
+    return prepared
+
+
+def _conduct(
+    folder: RunFolder, budget: Budget, display: Display | None, stop: Stop | None, address: str | None, clock: Clock
+) -> Run:
+    observer: Observer = Silent() if display is None else Watching(display, folder)
+    if display is not None:
+        display.on_start(folder.search, budget.spent_s())
+    try:
+        return conduct(folder, budget=budget, observer=observer, stop=stop or Stop(), address=address, clock=clock)
+    finally:
+        if display is not None:
+            display.on_end()
+
+
+def _refuse_changed_files(earlier: SearchFile) -> None:
+    from autotune.data import open_data
+    from autotune.models import read_model
+
+    asked = SearchSettings.model_validate(earlier.asked)
+    model = read_model(asked.model, parse_dims(asked.dims), asked.custom_op_library)
+    _refuse_changed(earlier, model.sha256, open_data(asked.data, model, asked.seed).sha256)
+
+
+def _refuse_changed(earlier: SearchFile, model_sha256: str, data_sha256: str) -> None:
+    for what, path, now, then in (
+        ("model", earlier.model.path, model_sha256, earlier.model.sha256),
+        ("data", earlier.data.path, data_sha256, earlier.data.sha256),
+    ):
+        if now != then:
+            raise UserError(f"the {what} {path} changed since the search began", "restore it, or start a new search")

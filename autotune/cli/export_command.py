@@ -1,0 +1,125 @@
+"""What ``autotune export`` does: finds the point, wherever it lies, and writes its folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.core.errors import UserError, nearest
+from autotune.core.picked import PickedRun
+
+__all__ = ["ExportRequest", "run_export"]
+
+FORMATS = ("ort",)
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """The command's options, as given."""
+
+    output: Path
+    run: Path | None
+    point: str | None
+    picked: bool
+    run_id: str | None
+    model: str | None
+    format: str
+    samples: bool
+    original: bool
+    tracking_uri: str | None
+    as_json: bool
+
+
+def run_export(request: ExportRequest) -> int:
+    """Carry out ``autotune export``; return its exit code."""
+    from autotune.cli.output import print_json
+
+    _refuse_confusion(request)
+    if request.run is not None and not request.picked:
+        exported = _from_run(request, request.run, request.point or "knee")
+    else:
+        exported = _from_tracker(request)
+    if request.as_json:
+        print_json(json.dumps({"schema": "autotune/export/1", "folder": str(request.output), **exported}))
+    else:
+        print(f"exported {exported['point']} to {request.output}")
+        print(f"next: autotune verify {request.output}  ·  python {request.output}/run.py")
+    return 0
+
+
+def _refuse_confusion(request: ExportRequest) -> None:
+    if request.format not in FORMATS:
+        raise UserError(
+            f"there is no format {request.format!r}{nearest(request.format, FORMATS)}", f"formats: {', '.join(FORMATS)}"
+        )
+    sources = [
+        name
+        for name, given in (("--picked", request.picked), ("--run-id", request.run_id), ("--model", request.model))
+        if given
+    ]
+    if len(sources) > 1 or (request.run is not None and sources not in ([], ["--picked"])):
+        raise UserError(
+            f"{' and '.join(['RUN'] * (request.run is not None) + sources)} say different things", "give one of them"
+        )
+    if request.run is None and not sources:
+        raise UserError(
+            "nothing to export was named", "give a run folder, --picked, --run-id ID or --model models:/NAME@ALIAS"
+        )
+    if sources and request.point is not None:
+        raise UserError(f"--point does not go with {sources[0]}", "leave one of them out")
+
+
+def _from_run(request: ExportRequest, run: Path, name: str) -> dict[str, str]:
+    from autotune.api.exporting import Exporter
+    from autotune.api.run import read_front
+    from autotune.export import choose_point
+    from autotune.runs.folder import RunFolder
+
+    folder = RunFolder.open(run)
+    front = read_front(folder)
+    point = choose_point(front, name if name != "knee" or front.knee else "baseline")
+    Exporter(folder, front, samples=request.samples, original=request.original).export(point, request.output)
+    return {"point": point.id, "search": front.search}
+
+
+def _from_tracker(request: ExportRequest) -> dict[str, str]:
+    from autotune import plugins
+
+    reader = plugins.tracker_factory("mlflow").reader(_uri(request))
+    if request.model:
+        reader.download_model(request.model, request.output)
+        return {"point": request.model}
+    run_id = request.run_id
+    if run_id is None:
+        run_id = _only(reader.picked(_search_id(request.run)), request).run_id
+    reader.download(run_id, request.output)
+    return {"point": f"run {run_id}"}
+
+
+def _uri(request: ExportRequest) -> str | None:
+    if request.tracking_uri is None and request.run is not None:
+        from autotune.runs.folder import RunFolder
+
+        return RunFolder.open(request.run).search.tracking.uri
+    return request.tracking_uri
+
+
+def _search_id(run: Path | None) -> str | None:
+    if run is None:
+        return None
+    from autotune.runs.folder import RunFolder
+
+    return RunFolder.open(run).search.id
+
+
+def _only(picked: list[PickedRun], request: ExportRequest) -> PickedRun:
+    where = f"the search in {request.run}" if request.run else "any autotune experiment"
+    if not picked:
+        raise UserError(
+            f"no run of {where} is picked", "set the tag autotune.picked in MLflow's UI, or: autotune pick RUN ID"
+        )
+    if len(picked) > 1:
+        commands = "; ".join(f"{one.experiment} {one.point}: --run-id {one.run_id}" for one in picked)
+        raise UserError(f"{len(picked)} runs of {where} are picked", f"export one of them: {commands}")
+    return picked[0]

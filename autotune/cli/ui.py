@@ -1,0 +1,40 @@
+"""``autotune ui``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["register"]
+
+
+def ui(
+    run: Annotated[Path | None, typer.Argument(help="A run folder: open on its search.", show_default=False)] = None,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 5000,
+    tracking_uri: Annotated[str | None, typer.Option(help="MLflow store or server; default: the search's.")] = None,
+    print_only: Annotated[bool, typer.Option("--print", help="Print the command and the link, start nothing.")] = False,
+) -> int:
+    """Show searches in MLflow's UI, on the right store, and print the link to the front of RUN."""
+    import shlex
+    import subprocess
+
+    from autotune import plugins
+    from autotune.runs.folder import RunFolder
+
+    search = RunFolder.open(run).search if run else None
+    uri = tracking_uri or (search.tracking.uri if search else None)
+    reader = plugins.tracker_factory("mlflow").reader(uri)
+    command = reader.ui_command(port)
+    host = f"http://127.0.0.1:{port}" if command else str(uri)
+    print(f"link: {reader.ui_link(host, search.id) if search else host}", flush=True)
+    if not command:
+        return 0
+    print(f"command: {shlex.join(command)}", flush=True)
+    return 0 if print_only else subprocess.run(command, check=False).returncode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(ui)
