@@ -1,1 +1,0 @@
-"""The public Python API: ``search`` and ``load``."""
