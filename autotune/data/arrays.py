@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,7 +43,10 @@ def npy_array(path: Path) -> ArrayFile:
     """Read the header of an ``.npy`` file. Raises ``ValueError`` when it is none."""
     with path.open("rb") as stream:
         shape, fortran, dtype = _header(stream)
-        return ArrayFile(path, shape, dtype, fortran, stream.tell())
+        start = stream.tell()
+    if path.stat().st_size - start < prod(shape) * dtype.itemsize and not dtype.hasobject:
+        raise ValueError("it is truncated")
+    return ArrayFile(path, shape, dtype, fortran, start)
 
 
 def npz_arrays(path: Path) -> dict[str, ArrayFile]:

@@ -30,10 +30,12 @@ def read_onnx(path: Path, dims: Mapping[str, int], custom_op_library: Path | Non
     if custom_op_library is None:
         refuse_unknown_domains(model, path.name)
     files = (path.name, *external_files(model, path))
-    return _facts(model, path, files, dims)
+    return _facts(model, path, files, dims, custom_op_library)
 
 
-def _facts(model: Any, path: Path, files: tuple[str, ...], dims: Mapping[str, int]) -> ModelFacts:
+def _facts(
+    model: Any, path: Path, files: tuple[str, ...], dims: Mapping[str, int], custom_op_library: Path | None
+) -> ModelFacts:
     inputs, outputs = signature(model.graph, id_bounds(model.graph))
     batch = batch_axis(inputs)
     sizes = size_dims(inputs, batch.symbol, dims)
@@ -56,6 +58,7 @@ def _facts(model: Any, path: Path, files: tuple[str, ...], dims: Mapping[str, in
         weight_bytes=weight_bytes(model),
         flops=count_flops(model.graph, infer_shapes(model, inputs, sizes)),
         notes=remarks(model),
+        custom_op_library=custom_op_library,
     )
 
 

@@ -22,7 +22,7 @@ def read_model(path: Path, dims: Mapping[str, int] | None = None, custom_op_libr
     _refuse_missing_library(custom_op_library)
     from autotune.models.onnx_facts import read_onnx
 
-    return read_onnx(path.absolute(), dims or {}, custom_op_library)
+    return read_onnx(path.absolute(), dims or {}, custom_op_library.absolute() if custom_op_library else None)
 
 
 def _refuse_other_formats(path: Path) -> None:
