@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["MlflowReader"]
 
 R = TypeVar("R")
+
+_REFERENCE = re.compile(r"models:/(?P<name>[^/@]+)(?:@(?P<alias>[^/@]+)|/(?P<version>\d+))")
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,7 @@ class MlflowReader:
 
     def ui_command(self, port: int = 5000) -> list[str]:
         """The command that shows the store in a browser at 127.0.0.1; empty when the store is a server: it has a UI."""
-        uri = self._ask(lambda store: store.uri)
-        if uri.startswith(("http://", "https://")):
-            return []
-        serve = [sys.executable, "-m", "mlflow", "ui", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-        return [*serve, "--backend-store-uri", uri]
+        return self._ask(lambda store: _ui_command(store, port))
 
     def ui_link(self, host: str, search_id: str) -> str:
         """The page in the UI at ``host`` (``http://127.0.0.1:5000``) that shows the search, its view where there is one."""
@@ -125,34 +124,42 @@ def _download_run(store: Store, run_id: str, to: Path) -> Path:
             else "`autotune sync RUN` logs the exported folders"
         )
         raise UserError(f"MLflow's run {run_id} has no exported folder", remedy)
-    return _download(store, f"models:/{model_id}", to)
+    return _download(store, store.location(model_id), f"run {run_id}", to)
 
 
 def _download_model(store: Store, reference: str, to: Path) -> Path:
-    if not reference.startswith("models:/") or reference == "models:/":
-        raise UserError(
-            f"--model {reference!r} is not a model of MLflow's registry",
-            "write models:/NAME@ALIAS or models:/NAME/VERSION",
-        )
-    return _download(store, reference, to)
+    named = _REFERENCE.fullmatch(reference)
+    if named is None:
+        problem = f"--model {reference!r} is not a model of MLflow's registry"
+        raise UserError(problem, "write models:/NAME@ALIAS or models:/NAME/VERSION")
+    return _download(
+        store, store.registered(named["name"], named["alias"] or "", named["version"] or ""), reference, to
+    )
 
 
-def _download(store: Store, reference: str, to: Path) -> Path:
+def _download(store: Store, location: str, what: str, to: Path) -> Path:
     """Fetched beside ``to`` and renamed: ``to`` is whole or not there."""
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise UserError(f"{to} already exists and is not empty", "choose a new folder with -o")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{to.name}-", dir=to.parent) as beside:
-        fetched = store.download(reference, Path(beside))
+        fetched = store.download(location, Path(beside))
         if not (fetched / "config.json").is_file():
             raise UserError(
-                f"{reference} holds no folder exported by autotune",
+                f"{what} holds no folder exported by autotune",
                 "register a point with `autotune pick ID --alias NAME`",
             )
         if to.exists():
             to.rmdir()
         shutil.move(fetched, to)
     return to
+
+
+def _ui_command(store: Store, port: int) -> list[str]:
+    if store.remote:
+        return []
+    serve = [sys.executable, "-m", "mlflow", "ui", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    return [*serve, "--backend-store-uri", store.uri]
 
 
 def _link(store: Store, host: str, search_id: str) -> str:

@@ -73,6 +73,11 @@ class Store:
         self._client = mlflow.MlflowClient(self.uri)
 
     @property
+    def remote(self) -> bool:
+        """Whether it is a tracking server."""
+        return self.uri.startswith(("http://", "https://"))
+
+    @property
     def version(self) -> str:
         """Of mlflow here; a server's may differ."""
         return str(mlflow.__version__)
@@ -208,19 +213,39 @@ class Store:
         """Point ``name``'s alias at the model; return the version's number. A version is made once for a model."""
         if not self._client.search_registered_models(f"name = '{name}'"):
             self._client.create_registered_model(name)
+        source = self._model_source(model_id)
         versions = self._client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
-        version = next((found for found in versions if found.model_id == model_id), None)
+        version = next((found for found in versions if found.source == source), None)
         if version is None:
-            version = self._client.create_model_version(name, f"models:/{model_id}", run_id, model_id=model_id)
+            version = self._client.create_model_version(name, source, run_id, model_id=model_id)
         self._client.set_registered_model_alias(name, alias, version.version)
         return str(version.version)
 
+    def _model_source(self, model_id: str) -> str:
+        """A server looks a model up by its id; a database's registry would ask mlflow's global store, not this one."""
+        if self.remote:
+            return f"models:/{model_id}"
+        return self.location(model_id)
+
     @_guarded
-    def download(self, reference: str, to: Path) -> Path:
-        """Fetch the exported folder of a model (``models:/ID``, ``models:/NAME@ALIAS``) below ``to``; return where it is."""
-        download_artifacts(
-            f"{reference}/{MODEL_FOLDER}", dst_path=str(to), tracking_uri=self.uri, registry_uri=self.uri
-        )
+    def registered(self, name: str, alias: str = "", version: str = "") -> str:
+        """Where the model's files lie that ``name``'s alias, or else its version, points at."""
+        if alias:
+            version = self._client.get_model_version_by_alias(name, alias).version
+        return str(self._client.get_model_version_download_uri(name, version))
+
+    @_guarded
+    def location(self, model_id: str) -> str:
+        """Where a logged model's files lie."""
+        return str(self._client.get_logged_model(model_id).artifact_location)
+
+    @_guarded
+    def download(self, location: str, to: Path) -> Path:
+        """Fetch the exported folder of the model at ``location`` below the folder ``to``; return where it is.
+
+        (``models:/`` references are resolved here: mlflow's download resolves them in its global store.)
+        """
+        download_artifacts(f"{location.rstrip('/')}/{MODEL_FOLDER}", dst_path=str(to), tracking_uri=self.uri)
         return to / MODEL_FOLDER
 
 
