@@ -22,6 +22,8 @@ QUALITY_SAME_DATA = 0.005  # rounding differs among CPUs: a few samples may flip
 QUALITY_OTHER_DATA = 0.01
 SIZE = 1.01
 
+_ROUNDING = 1e-9
+
 
 def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     """Compare two paired ratios (this / original). Broken: more than 5 % worse, and certainly worse by both intervals.
@@ -58,8 +60,8 @@ def judge_quality(metric: str, promised: Value, found: Value, *, same_data: bool
         return Compared(metric=metric, verdict="not compared", reason="the value is unknown")
     sign = 1.0 if find_metric(metric).goal == "max" else -1.0
     worse = sign * (promised.value - found.value)
-    grain = 1.0 / found.n if found.n else 0.0
-    broken = worse > max(QUALITY_SAME_DATA if same_data else QUALITY_OTHER_DATA, grain)
+    grain = 1.0 / found.n if found.n else 0.0  # one sample
+    broken = worse > max(QUALITY_SAME_DATA if same_data else QUALITY_OTHER_DATA, grain) + _ROUNDING
     if not same_data:
         broken = broken and _apart(promised, found)
     return _compared(metric, broken, how, promised, found, worse)
