@@ -11,6 +11,7 @@ from autotune.measure.causes import cause_of_text
 __all__ = ["cause_of", "message_of"]
 
 _PREFIX = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : ")
+_SOURCE_LINE = re.compile(r"/onnxruntime_src/\S+:\d+ (?:\S+ )?[\w:~]+\(.*?\)(?: const)? ?")
 _SHOWN_CHARACTERS = 500
 
 
@@ -25,7 +26,7 @@ def cause_of(error: BaseException) -> Cause:
 
 def message_of(error: BaseException) -> str:
     """Return the error's own words on one line; its type leads where that says more (``AssertionError``)."""
-    words = " ".join(_PREFIX.sub("", str(error)).split())
+    words = " ".join(_SOURCE_LINE.sub("", _PREFIX.sub("", str(error))).split())
     if type(error).__module__.startswith("onnxruntime.capi"):
         return words[:_SHOWN_CHARACTERS]
     return f"{type(error).__name__}: {words}"[:_SHOWN_CHARACTERS].removesuffix(": ")

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from autotune_search_spaces.onnx import onnx_space
+
+from autotune.core.errors import UserError
+from autotune.core.model import ModelFacts
+from autotune.core.space import Offer, Omission, Parameter, SearchSpace
+from autotune.core.workload import BUILT_IN
+
+MODEL = ModelFacts(
+    path=Path("m.onnx"), format="onnx", sha256="0", files=("m.onnx",), size_bytes=1, inputs=(), outputs=()
+)
+INT8 = {"precision": ("int8_dynamic",)}
+PARAMETERS = (
+    Parameter(name="precision", choices=("fp32", "int8_dynamic"), affects="build"),
+    Parameter(name="int8_per_channel", choices=(False, True), requires=INT8, affects="build"),
+    Parameter(name="int8_operators", choices=("all", "matmul"), requires=INT8, affects="build"),
+    Parameter(name="graph_optimization", choices=("disabled", "basic", "extended", "all")),
+    Parameter(name="intra_op_threads", choices=(1, 2, 4)),
+    Parameter(name="execution_mode", choices=("sequential", "parallel")),
+    Parameter(name="inter_op_threads", choices=(2, 4), requires={"execution_mode": ("parallel",)}),
+    Parameter(name="spinning", choices=(True, False), requires={"intra_op_threads": (2, 4)}),
+    Parameter(name="batch_size", choices=(1, 2, 4, 8, 16, 32, 64), affects="run"),
+)
+OFFER = Offer(
+    backend="onnxruntime",
+    device="cpu",
+    parameters=PARAMETERS,
+    omissions=(Omission(parameter="int8_reduce_range", reason="no saturation"),),
+)
+
+
+def space(*offers: Offer, workload: str = "default") -> SearchSpace:
+    return onnx_space(MODEL, offers or (OFFER,), BUILT_IN[workload])
+
+
+def test_runtime_comes_first() -> None:
+    assert space().parameters[0].name == "runtime"
+    assert space().parameters[0].choices == ("onnxruntime",)
+
+
+def test_baseline_is_the_model_as_it_is_with_every_counted_cpu() -> None:
+    assert dict(space().baseline) == {
+        "runtime": "onnxruntime",
+        "precision": "fp32",
+        "graph_optimization": "all",
+        "intra_op_threads": 4,
+        "execution_mode": "sequential",
+        "spinning": True,
+        "batch_size": 1,
+    }
+
+
+def test_reference_is_not_optimised_and_has_one_thread() -> None:
+    reference = space().reference
+    assert (reference["graph_optimization"], reference["intra_op_threads"]) == ("disabled", 1)
+    assert "spinning" not in reference
+
+
+@pytest.mark.parametrize("workload", sorted(BUILT_IN))
+@pytest.mark.parametrize("dropped", [None, *(parameter.name for parameter in PARAMETERS)])
+def test_named_candidates_are_points_of_the_space(workload: str, dropped: str | None) -> None:
+    kept = tuple(p for p in PARAMETERS if p.name != dropped and dropped not in p.requires)
+    found = space(OFFER.model_copy(update={"parameters": kept}), workload=workload)
+    for candidate in (found.baseline, found.reference, *found.experts):
+        assert found.fault(candidate) is None
+
+
+def test_experts_are_distinct_and_leave_the_baseline_out() -> None:
+    experts = space().experts
+    assert len(set(experts)) == len(experts) >= 8
+    assert space().baseline not in experts
+
+
+def test_without_int8_no_expert_is_lost_to_a_repeat_of_the_baseline() -> None:
+    plain = tuple(p for p in PARAMETERS if not p.name.startswith("int8"))
+    only = plain[0].model_copy(update={"choices": ("original",)})
+    found = space(OFFER.model_copy(update={"parameters": (only, *plain[1:])}))
+    assert found.baseline["precision"] == "original"
+    assert {expert["precision"] for expert in found.experts} == {"original"}
+
+
+def test_batch_belongs_to_offline_and_server_loads() -> None:
+    found = space(workload="latency")
+    assert found.parameter("batch_size") is None
+    assert "batch_size" not in found.baseline
+    reason = next(omission.reason for omission in found.omissions if omission.parameter == "batch_size")
+    assert "'latency'" in reason
+
+
+def test_omissions_of_the_offers_are_kept() -> None:
+    assert Omission(parameter="int8_reduce_range", reason="no saturation") in space().omissions
+
+
+def test_no_willing_backend_is_a_persons_error_with_every_refusal() -> None:
+    refusals = [Offer(backend=name, device="cpu", refusal=f"{name} cannot") for name in ("one", "two")]
+    with pytest.raises(UserError, match=r"one on cpu: one cannot; two on cpu: two cannot"):
+        space(*refusals)
+
+
+def test_a_refusing_backend_is_an_omission_beside_a_willing_one() -> None:
+    found = space(OFFER, Offer(backend="other", device="cpu", refusal="too old"))
+    assert found.parameters[0].choices == ("onnxruntime",)
+    assert Omission(parameter="runtime", values=("other",), reason="cpu: too old") in found.omissions
+
+
+def test_parameters_of_unknown_kind_are_kept() -> None:
+    extra = Parameter(name="tile", low=1, high=8)
+    found = space(OFFER.model_copy(update={"parameters": (*PARAMETERS, extra)}))
+    assert found.parameter("tile") == extra
+    assert found.baseline["tile"] == 1
+
+
+def test_a_parameter_of_one_runtime_requires_that_runtime() -> None:
+    other = Offer(backend="other", device="cpu", parameters=(PARAMETERS[0], PARAMETERS[8]))
+    found = space(OFFER, other)
+    assert found.parameter("spinning").requires["runtime"] == ("onnxruntime",)  # type: ignore[union-attr]
+    assert "runtime" not in found.parameter("precision").requires  # type: ignore[union-attr]
+    assert found.fault(found.baseline) is None
+
+
+def test_values_that_not_every_runtime_allows_are_left_out_with_the_reason() -> None:
+    fewer = PARAMETERS[8].model_copy(update={"choices": (1, 2, 128)})
+    found = space(OFFER, Offer(backend="other", device="cpu", parameters=(fewer,)))
+    assert found.parameter("batch_size").choices == (1, 2)  # type: ignore[union-attr]
+    lost = next(o for o in found.omissions if o.parameter == "batch_size")
+    assert set(lost.values) == {4, 8, 16, 32, 64, 128}
