@@ -9,7 +9,7 @@ from typing import Literal
 from autotune.core.objective import Objective
 from autotune.core.trial import Measurement
 from autotune.core.values import Value
-from autotune.searching.drift import widen
+from autotune.searching.drift import resolution, widen
 
 __all__ = ["Axis", "axes_for"]
 
@@ -32,9 +32,9 @@ class Axis:
     def interval(self, measurement: Measurement, drift: Mapping[str, float]) -> Interval:
         """The costs it may really have. Paired numbers have no drift in them."""
         number = self._number(measurement)
-        low, high = widen(self.objective.metric, number, drift) if self.kind == "value" else number.interval()
         if self.kind == "drop":
-            return low, high
+            return number.interval()
+        low, high = self._ratio_ends(number) if self.kind == "ratio" else widen(self.objective.metric, number, drift)
         ends = sorted((self.objective.cost(low), self.objective.cost(high)))
         return ends[0], ends[1]
 
@@ -53,6 +53,11 @@ class Axis:
     def known(self, measurement: Measurement) -> bool:
         """Whether the measurement has a number for this axis."""
         return _known(self._table(measurement), self._name)
+
+    def _ratio_ends(self, ratio: Value) -> Interval:
+        low, high = ratio.interval()
+        reach = abs(ratio.value or 0.0) * resolution(self.objective.metric)
+        return min(low, (ratio.value or 0.0) - reach), max(high, (ratio.value or 0.0) + reach)
 
     @property
     def _name(self) -> str:

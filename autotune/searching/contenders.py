@@ -86,13 +86,13 @@ def judge(baseline: Contender, others: Sequence[Contender], limits: Sequence[Lim
     """Decide who is on the front.
 
     In this order: a broken limit; nothing in which it is certainly better than a feasible baseline; another point at least
-    as good in everything; no objective that tells it apart from a point with fewer changes.
+    as good in everything; another point over which it has no certain advantage (and which has one over it, or fewer changes).
     """
     reasons: dict[str, str] = {}
     feasible = [one for one in (baseline, *others) if _within(one, limits, reasons)]
     better = [one for one in feasible if one is baseline or _worth_it(one, baseline, feasible, reasons)]
     efficient = _efficient(better, reasons)
-    kept = _distinct(efficient, reasons)
+    kept = _settled(efficient, reasons)
     close = frozenset(one.name for one in _efficient(feasible, {}))
     return Verdicts(tuple(kept), reasons, close)
 
@@ -126,15 +126,36 @@ def _efficient(contenders: Sequence[Contender], reasons: dict[str, str]) -> list
     return [one for one, efficient in zip(contenders, mask, strict=True) if efficient]
 
 
-def _distinct(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[Contender]:
+def _settled(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[Contender]:
+    """Of the efficient points, leave those that have a certain advantage over each other one; of twins, the one with fewer
+    changes. Being certain is not transitive, so what fell to a point that fell itself is looked at again.
+    """
     kept: list[Contender] = []
+    fallen: list[Contender] = []
     for one in sorted(contenders, key=lambda one: (one.changes, one.costs)):
-        twin = next((known for known in kept if not one.tells_apart(known)), None)
-        if twin is None:
-            kept.append(one)
-        else:
-            reasons[one.name] = f"no objective tells it apart from {twin.name}"
+        if _covered_by(one, kept):
+            fallen.append(one)
+            continue
+        beaten = [known for known in kept if not known.certainly_better_somewhere(one)]
+        fallen += beaten
+        kept = [known for known in kept if known not in beaten] + [one]
+    kept += [one for one in fallen if not _covered_by(one, kept)]
+    for one in fallen:
+        winner = _covered_by(one, kept)
+        if winner is not None and winner is not one:
+            reasons[one.name] = _why_covered(one, winner)
     return kept
+
+
+def _covered_by(one: Contender, kept: Sequence[Contender]) -> Contender | None:
+    """A kept point over which this one has no certain advantage; None when there is none."""
+    return next((known for known in kept if not one.certainly_better_somewhere(known)), None)
+
+
+def _why_covered(one: Contender, winner: Contender) -> str:
+    if one.tells_apart(winner):
+        return f"{winner.name} is better, and certainly worse in nothing"
+    return f"no objective tells it apart from {winner.name}"
 
 
 def _changes(candidate: Candidate, baseline: Candidate) -> int:

@@ -9,7 +9,7 @@ from statistics import median
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
 
-__all__ = ["drift_of", "widen"]
+__all__ = ["drift_of", "resolution", "widen"]
 
 # Peak memory has no interval of its own, and an allocator's mood is no difference between candidates.
 _RESOLUTION = {"memory": 0.02}
@@ -38,5 +38,10 @@ def widen(name: str, value: Value, drift: Mapping[str, float]) -> tuple[float, f
     """
     centre = value.value or 0.0
     low, high = (centre, centre) if value.provenance == "estimated" else value.interval()
-    reach = abs(centre) * max(drift.get(name, 0.0), _RESOLUTION.get(name, 0.0))
+    reach = abs(centre) * max(drift.get(name, 0.0), resolution(name))
     return min(low, centre - reach), max(high, centre + reach)
+
+
+def resolution(name: str) -> float:
+    """The smallest relative difference of the metric ``name`` that means anything, whatever its interval says."""
+    return _RESOLUTION.get(name, 0.0)

@@ -98,6 +98,7 @@ class _Search:
             return reason
         else:
             self.clock.sleep(_POLL_S / 10)  # no slot is free although nothing of ours runs
+        self._books.charge()
         return self._abandon("budget") if self._running and self.budget.left_s() <= self._last_moment_s() else None
 
     def _fill(self) -> Reason | None:
@@ -170,7 +171,7 @@ class _Search:
         return quantiles(self._recent, n=5, method="inclusive")[-1]
 
     def _reserve_s(self) -> float:
-        return reserve_s(self.plans, self._front.baseline, len(self._front.records))
+        return reserve_s(self.budget.total_s, self.plans, self._front.baseline, len(self._front.records))
 
     def _last_moment_s(self) -> float:
         """Time left when a trial that overran its estimate is ended: half of the reserve stays for the front."""

@@ -108,7 +108,7 @@ class _Study:
                 params=params,
                 distributions={name: self._distributions[name] for name in params},
                 values=list(costs or self._worst),
-                constraints=self._constraints(record, ran=costs is not None),
+                constraints=self._constraints(record, costs is not None),
             )
         )
 
@@ -162,10 +162,12 @@ class _Study:
         params: dict[str, Any] = {name: self._codings[name].code(value) for name, value in trial.candidate.items()}
         return params | ({_DEVICE: trial.device} if len(self._devices) > 1 else {})
 
-    def _constraints(self, record: TrialRecord, ran: bool) -> dict[str, float]:
-        metrics = record.measurement.metrics if record.measurement else {}
-        limits = {f"limit {i}": violation(limit, metrics) if ran else 0.0 for i, limit in enumerate(self._limits)}
-        return limits | {_RAN: 0.0 if ran else _FAILED}
+    def _constraints(self, record: TrialRecord, complete: bool) -> dict[str, float]:
+        """By how much each limit is violated, and whether the trial ran: one stopped at a broken limit missed that alone."""
+        measurement = record.measurement
+        missed = [violation(limit, measurement.metrics) if measurement else 0.0 for limit in self._limits]
+        ran = complete or any(amount > 0 for amount in missed)
+        return {f"limit {index}": amount for index, amount in enumerate(missed)} | {_RAN: 0.0 if ran else _FAILED}
 
     def _note_worst(self, costs: Sequence[float]) -> None:
         self._worst = list(costs) if self._empty else [max(pair) for pair in zip(self._worst, costs, strict=True)]

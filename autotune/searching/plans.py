@@ -11,9 +11,11 @@ from autotune.core.trial import TrialRecord
 __all__ = ["Plans", "duration_s", "latency_s", "overhead_s"]
 
 _UNBOUNDED_S = 600.0  # a search without a time budget measures as one of ten minutes does
-_SHORTEST_S, _LONGEST_S = 0.3, 3.0  # of a search trial's phase
-_SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.6, 10.0  # of a paired phase, both sides together
-_PAIR_OVERHEAD = 1.5  # two sessions are opened, in one trial's process
+_SHORTEST_S, _LONGEST_S = 0.25, 3.0  # of a search trial's phase
+_SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 5.0  # of a paired phase, each side
+_PAIR_WARMUP = 0.25  # of the phase, each side
+_PAIR_SHARE = 2 * (1 + _PAIR_WARMUP)  # what a paired phase takes: both sides, and both warm-ups
+_PAIR_OVERHEAD = 1.4  # two sessions are opened, in one trial's process
 
 
 def duration_s(record: TrialRecord) -> float:
@@ -41,7 +43,7 @@ class Plans:
     """Plans of one search. ``budget_s`` None: no time budget. ``phases``: of the workload.
 
     ``whole``: the data are too few to be split, so that the front's quality comes from all of them.
-    Two minutes on a fast model leave a phase 0.3 s, so that 30 trials with 2 s of process start and check each fit; from
+    Two minutes on a fast model leave a phase 0.25 s, so that 30 trials with 2 s of process start and check each fit; from
     20 minutes on it is 3 s.
     """
 
@@ -61,7 +63,7 @@ class Plans:
 
     def baseline(self) -> Plan:
         """The first trial's: nothing is known of the model yet."""
-        return self._plan("baseline", 2 * self._phase_s(), max(30.0, self._total_s / 2))
+        return self._plan("baseline", 1.5 * self._phase_s(), max(30.0, self._total_s / 2))
 
     def search(self, baseline: TrialRecord) -> Plan:
         """A search trial's, given the baseline's record: long enough for five runs of a slow model if the budget allows."""
@@ -73,34 +75,37 @@ class Plans:
 
     def front(self, baseline: TrialRecord, per_point_s: float) -> Plan | None:
         """A paired plan that fits in ``per_point_s``; None when even the shortest does not."""
-        floor = max(_SHORTEST_PAIR_S, 8 * (latency_s(baseline) or 0.0))
+        floor = self._pair_floor_s(baseline)
         spare = per_point_s - _PAIR_OVERHEAD * overhead_s(baseline)
-        phase_s = min(spare / self.phases / 1.5, max(_LONGEST_PAIR_S, floor))
-        if phase_s < floor:
+        phase_s = min(spare / self.phases / _PAIR_SHARE, max(_LONGEST_PAIR_S, floor))
+        if phase_s < floor * (1 - 1e-9):
             return None
-        plan = self._plan("front", phase_s, max(20.0, 4 * per_point_s), warmup=0.25)
+        plan = self._plan("front", phase_s, max(20.0, 4 * self._pair_s(baseline, phase_s)), warmup=_PAIR_WARMUP)
         return plan.model_copy(update={"paired": True, "quality": self.confirm, "max_rounds": 200})
 
     def shortest_pair_s(self, baseline: TrialRecord) -> float:
         """Seconds that a point measured again costs at least."""
-        floor = max(_SHORTEST_PAIR_S, 8 * (latency_s(baseline) or 0.0))
-        return _PAIR_OVERHEAD * overhead_s(baseline) + 1.5 * self.phases * floor * (1 + 1e-9)
+        return self._pair_s(baseline, self._pair_floor_s(baseline))
 
     def wanted_pair_s(self, baseline: TrialRecord) -> float:
-        """Seconds that a point measured again should get under this budget: three phases of a search trial, at least the
-        shortest.
-        """
-        wanted = _PAIR_OVERHEAD * overhead_s(baseline) + 1.5 * self.phases * 3 * self._phase_s()
-        return max(wanted, self.shortest_pair_s(baseline))
+        """Seconds that a point measured again should get under this budget: half as much again, each side, as in the search."""
+        return self._pair_s(baseline, max(self._pair_floor_s(baseline), 1.5 * self._phase_s()))
 
     def fresh_baseline(self, front: Plan) -> Plan:
         """The plan of the baseline measured again beside the front: the front's, but alone."""
         return front.model_copy(update={"name": "front-baseline", "paired": False})
 
+    def _pair_floor_s(self, baseline: TrialRecord) -> float:
+        """The shortest paired phase, each side: eight runs of a slow model."""
+        return max(_SHORTEST_PAIR_S, 8 * (latency_s(baseline) or 0.0))
+
+    def _pair_s(self, baseline: TrialRecord, phase_s: float) -> float:
+        return _PAIR_OVERHEAD * overhead_s(baseline) + self.phases * _PAIR_SHARE * phase_s
+
     def _phase_s(self) -> float:
         return min(max(self._total_s / 400, _SHORTEST_S), _LONGEST_S)
 
-    def _plan(self, name: str, phase_s: float, limit_s: float, warmup: float = 1.0) -> Plan:
+    def _plan(self, name: str, phase_s: float, limit_s: float, warmup: float = 0.8) -> Plan:
         hasty = phase_s < 1.0
         return Plan(
             name=name,
@@ -108,7 +113,7 @@ class Plans:
             min_rounds=5 if hasty else 8,
             max_rounds=60,
             precision=0.02 if hasty else 0.01,
-            warmup_limit_s=_tidy(min(max(warmup * phase_s, 0.1), 2.0)),
+            warmup_limit_s=_tidy(min(max(warmup * phase_s, 0.05), 2.0)),
             phase_limit_s=_tidy(phase_s),
             time_limit_s=float(math.ceil(limit_s)),
             memory_limit_bytes=self.memory_limit_bytes,

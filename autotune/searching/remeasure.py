@@ -111,6 +111,7 @@ class _Second:
         self.observer.started(trial)
         while not self.stop.requested and self.budget.left_s() > -OVERRUN_S:
             ended = self.executor.wait(_POLL_S)
+            self._books.charge()
             for record in ended:
                 self._keep(record)
             if ended:
