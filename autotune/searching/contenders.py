@@ -18,7 +18,7 @@ from autotune.searching.feasibility import first_broken
 __all__ = ["Contender", "Verdicts", "baseline_contender", "contender", "judge"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contender:
     """A measured trial among those compared: costs and cost intervals per axis, and how far it is from the baseline.
 
