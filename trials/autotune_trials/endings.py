@@ -1,15 +1,16 @@
-"""How a trial ended that left no record: pure functions from what was seen of it to a failure."""
+"""How a trial ended that left no record: from what was seen of it to a failure."""
 
 from __future__ import annotations
 
 import signal
+import time
 from dataclasses import dataclass
 
 from autotune.core.errors import ExitCode, Stage, UserError
-from autotune.core.trial import Failure
+from autotune.core.trial import Cost, Failure, Trial, TrialRecord
 from autotune.core.units import format_duration
 
-__all__ = ["Ending", "TrialBug", "ended_without_record", "out_of_memory", "timed_out"]
+__all__ = ["Ending", "TrialBug", "ended_without_record", "failed_record", "out_of_memory", "timed_out"]
 
 _STOPPED_BY_OTHERS = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT}
 _SHOWN_CHARACTERS = 500
@@ -48,6 +49,15 @@ def ended_without_record(ending: Ending) -> Failure:
     if -ending.status in _STOPPED_BY_OTHERS:
         return Failure(stage="lost", cause="lost", message=f"the trial's process was ended from outside by {name}")
     return _crash(ending, f"the trial's process ended by {name}")
+
+
+def failed_record(trial: Trial, failure: Failure, started_s: float, environment: str) -> TrialRecord:
+    """The record of a trial that ends now. ``started_s``: Unix time; ``environment``: its SHA-256."""
+    now_s = time.time()
+    cost = Cost(other_s=max(now_s - started_s, 0.0))
+    return TrialRecord(
+        trial=trial, started_s=started_s, finished_s=now_s, cost=cost, outcome=failure, environment=environment
+    )
 
 
 def timed_out(limit_s: float, stage: Stage | None) -> Failure:

@@ -11,17 +11,19 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import psutil
+
 from autotune.core.assignment import Assignment
-from autotune.core.trial import Cost, Failure, Trial, TrialRecord
+from autotune.core.trial import Failure, Trial, TrialRecord
 from autotune.host.memory import memory_limit
 from autotune.measure.lifetime import oom_kills
 from autotune.runs.atomic import write_atomic
 from autotune.runs.layout import RunLayout
-from autotune_trials.endings import Ending, ended_without_record, out_of_memory, timed_out
+from autotune_trials.endings import Ending, ended_without_record, failed_record, out_of_memory, timed_out
 from autotune_trials.stages import stage_file, stage_of
 from autotune_trials.tree import ProcessTree
 
-__all__ = ["TrialProcess", "process_file", "run_in_process", "sleep_until_change"]
+__all__ = ["TrialProcess", "end_abandoned", "process_file", "run_in_process", "sleep_until_change"]
 
 _MEMORY_SHARE = 0.9  # of the counted memory: what a trial may use when its plan sets no limit
 _CALM_S, _TENSE_S = 1.0, 0.2  # between two looks at memory: below half of the limit, and above
@@ -82,14 +84,12 @@ class TrialProcess:
         self._process.wait()
         os.close(self._ended)
         self._ended = -1
-        for file in (self._work, stage_file(self._work), process_file(self._work), _record_file(self._work)):
-            file.unlink(missing_ok=True)
+        _clear(self._work)
 
     def _start(self, assignment: Assignment, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         for file in (self._work, self._log):
             file.parent.mkdir(parents=True, exist_ok=True)
-        _record_file(self._work).unlink(missing_ok=True)
-        stage_file(self._work).unlink(missing_ok=True)
+        _clear(self._work)
         write_atomic(self._work, assignment.model_dump_json().encode())
         with self._log.open("wb") as log:
             process = subprocess.Popen(
@@ -115,7 +115,8 @@ class TrialProcess:
         try:
             with contextlib.suppress(FileNotFoundError):
                 return TrialRecord.model_validate_json(_record_file(self._work).read_bytes())
-            return self._failed(failure or ended_without_record(self._ending()))
+            failure = failure or ended_without_record(self._ending())
+            return failed_record(self.trial, failure, self._started_s, self._environment_sha256)
         finally:
             self.kill()
 
@@ -125,16 +126,6 @@ class TrialProcess:
             output=_tail(self._log),
             stage=stage_of(self._work),
             oom_kills=oom_kills() - self._oom_kills_before,
-        )
-
-    def _failed(self, failure: Failure) -> TrialRecord:
-        return TrialRecord(
-            trial=self.trial,
-            started_s=self._started_s,
-            finished_s=time.time(),
-            cost=Cost(other_s=time.time() - self._started_s),
-            outcome=failure,
-            environment=self._environment_sha256,
         )
 
 
@@ -156,6 +147,23 @@ def run_in_process(assignment: Assignment, environment: Mapping[str, str]) -> Tr
         return record
     finally:
         process.kill()
+
+
+def end_abandoned(work: Path) -> None:
+    """End the trial with the assignment file ``work``, whose owner was killed, and remove its files.
+
+    The kernel ends it anyhow (PR_SET_PDEATHSIG); this returns when it has.
+    """
+    with contextlib.suppress(OSError, ValueError, psutil.Error):
+        pid = int(process_file(work).read_text())
+        if str(work) in psutil.Process(pid).cmdline():  # else the id was given to another process
+            ProcessTree(pid).kill()
+    _clear(work)
+
+
+def _clear(work: Path) -> None:
+    for file in (work, stage_file(work), process_file(work), _record_file(work)):
+        file.unlink(missing_ok=True)
 
 
 def _record_file(work: Path) -> Path:
