@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-__all__ = ["ArrayFile", "npy_array", "npz_arrays"]
+__all__ = ["UNREADABLE", "ArrayFile", "npy_array", "npz_arrays"]
+
+UNREADABLE: Final = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, RuntimeError)
+"""What reading a damaged, encrypted or foreign file raises (``NotImplementedError`` is a ``RuntimeError``)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,10 @@ class ArrayFile:
     member: str | None = None
 
     def load(self) -> NDArray[Any]:
-        """Return the array, read-only: mapped into memory, or decompressed whole when it is compressed."""
+        """Return the array, read-only: mapped into memory, or decompressed whole when it is compressed.
+
+        Raises one of ``UNREADABLE`` when its bytes are damaged.
+        """
         if 0 in self.shape:
             return np.empty(self.shape, self.dtype)
         if self.offset is None:
@@ -40,17 +47,16 @@ class ArrayFile:
 
 
 def npy_array(path: Path) -> ArrayFile:
-    """Read the header of an ``.npy`` file. Raises ``ValueError`` when it is none."""
+    """Read the header of an ``.npy`` file. Raises one of ``UNREADABLE`` when it is none."""
     with path.open("rb") as stream:
         shape, fortran, dtype = _header(stream)
         start = stream.tell()
-    if path.stat().st_size - start < prod(shape) * dtype.itemsize and not dtype.hasobject:
-        raise ValueError("it is truncated")
+    _refuse_truncated(path.stat().st_size - start, shape, dtype)
     return ArrayFile(path, shape, dtype, fortran, start)
 
 
 def npz_arrays(path: Path) -> dict[str, ArrayFile]:
-    """Read the headers of every array of an ``.npz`` file. Raises ``ValueError`` or ``zipfile.BadZipFile`` when it is none."""
+    """Read the header of each array of an ``.npz`` file. Raises one of ``UNREADABLE`` when it is none."""
     with zipfile.ZipFile(path) as archive:
         members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
         return {member.filename.removesuffix(".npy"): _member(path, archive, member) for member in members}
@@ -60,6 +66,7 @@ def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Ar
     with archive.open(member) as stream:
         shape, fortran, dtype = _header(stream)
         header = stream.tell()
+    _refuse_truncated(member.file_size - header, shape, dtype)
     stored = member.compress_type == zipfile.ZIP_STORED
     offset = _start(path, member) + header if stored else None
     return ArrayFile(path, shape, dtype, fortran, offset, member.filename.removesuffix(".npy"))
@@ -71,6 +78,11 @@ def _start(path: Path, member: zipfile.ZipInfo) -> int:
         stream.seek(member.header_offset + 26)
         name, extra = stream.read(2), stream.read(2)
     return member.header_offset + 30 + int.from_bytes(name, "little") + int.from_bytes(extra, "little")
+
+
+def _refuse_truncated(size: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if size < prod(shape) * dtype.itemsize and not dtype.hasobject:
+        raise ValueError("it is truncated")
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

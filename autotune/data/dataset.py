@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from autotune.core.dataset import DataFacts
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts, TensorFacts
+from autotune.data.arrays import UNREADABLE, ArrayFile
 from autotune.data.dtypes import numpy_dtype
 from autotune.data.fit import Layout, fit
 from autotune.data.generated import GeneratedDataset
@@ -58,7 +59,14 @@ class ArrayDataset:
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: array.load() for name, array in self._source.arrays.items()}
+        return {name: self._load(name, array) for name, array in self._source.arrays.items()}
+
+    def _load(self, name: str, array: ArrayFile) -> NDArray[Any]:
+        try:
+            return array.load()
+        except UNREADABLE as error:
+            problem = f"{self._source.name}: {name!r} cannot be read: {error}"
+            raise UserError(problem, "the file is damaged: write it again") from error
 
     def _row(self, one: TensorFacts, index: int) -> NDArray[Any]:
         found = self._arrays[one.name][index]

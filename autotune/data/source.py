@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.core.errors import UserError
-from autotune.data.arrays import ArrayFile, npy_array, npz_arrays
+from autotune.data.arrays import UNREADABLE, ArrayFile, npy_array, npz_arrays
 
 __all__ = ["Source", "open_source"]
 
@@ -49,9 +48,9 @@ def _file(path: Path) -> Source:
         raise UserError(f"--data: {path.name} is not an .npz file", _SUPPORTED)
     try:
         arrays = npz_arrays(path)
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
+    except UNREADABLE as error:
         raise UserError(
-            f"--data: {path.name} cannot be read as .npz: {error}", "write it again with np.savez"
+            f"--data: {path.name} cannot be read as .npz: {_first_line(error)}", "write it again with np.savez"
         ) from error
     if not arrays:
         raise UserError(f"--data: {path.name} holds no arrays", _SUPPORTED)
@@ -70,7 +69,11 @@ def _folder(path: Path) -> Source:
 def _npy(file: Path) -> ArrayFile:
     try:
         return npy_array(file)
-    except (ValueError, EOFError) as error:
+    except UNREADABLE as error:
         raise UserError(
-            f"--data: {file.name} cannot be read as .npy: {error}", "write it again with np.save"
+            f"--data: {file.name} cannot be read as .npy: {_first_line(error)}", "write it again with np.save"
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from autotune.core.errors import UserError
+from autotune.models.onnx_walk import all_nodes, all_tensors
 
 __all__ = ["load_proto"]
 
@@ -53,7 +55,22 @@ def _fault(model: Any) -> str | None:
         return "its graph has no operators"
     if not model.graph.output:
         return "its graph has no outputs"
+    if not all(isinstance(name, str) for name in _names(model)):
+        return "its names are not text"
     return None
+
+
+def _names(model: Any) -> Iterator[str | bytes]:
+    """Every name that is read later. Protobuf hands out bytes where they are not UTF-8."""
+    yield model.graph.name
+    yield from (entry.domain for entry in model.opset_import)
+    yield from (value.name for values in (model.graph.input, model.graph.output) for value in values)
+    for node in all_nodes(model):
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+    for tensor in all_tensors(model):
+        yield tensor.name
+        yield from (text for entry in tensor.external_data for text in (entry.key, entry.value))
 
 
 def _not_onnx(path: Path, fault: str) -> UserError:

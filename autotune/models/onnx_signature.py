@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autotune.core.errors import UserError
 from autotune.core.model import TensorFacts
+from autotune.models.onnx_types import dtype_name
 
-__all__ = ["dtype_name", "signature", "true_inputs"]
+__all__ = ["signature", "true_inputs"]
 
 Bounds = Mapping[str, tuple[float, float]]
 _KINDS = {"sequence_type": "sequence", "optional_type": "optional", "map_type": "map", "sparse_tensor_type": "sparse"}
@@ -18,8 +20,12 @@ def signature(graph: Any, bounds: Bounds) -> tuple[tuple[TensorFacts, ...], tupl
 
     An input's axis that has neither size nor name gets a name, so that ``--dim`` can size it: ``batch`` when it is the
     first axis of every input, else the input's name and the axis (``x.2``). ``bounds`` maps names to legal values.
+    Raises ``UserError`` when an input has no element type.
     """
     inputs = [_facts(value, bounds) for value in true_inputs(graph)]
+    for one in inputs:
+        if one.dtype == "undefined" and one.kind == "tensor":
+            raise UserError(f"input {one.name!r} of the model has no element type", "export the model again")
     free = bool(inputs) and all(one.shape and one.shape[0] is None for one in inputs)
     return tuple(_named(one, free) for one in inputs), tuple(_facts(value, {}) for value in graph.output)
 
@@ -29,15 +35,6 @@ def true_inputs(graph: Any) -> list[Any]:
     weights = {tensor.name for tensor in graph.initializer}
     weights |= {tensor.values.name for tensor in graph.sparse_initializer}
     return [value for value in graph.input if value.name not in weights]
-
-
-def dtype_name(code: int) -> str:
-    """Numpy's name of an ONNX element type; ``str`` for strings."""
-    from onnx import TensorProto, helper
-
-    if code in (TensorProto.STRING, TensorProto.UNDEFINED):
-        return "str" if code == TensorProto.STRING else "undefined"
-    return str(helper.tensor_dtype_to_np_dtype(code).name)
 
 
 def _facts(value: Any, bounds: Bounds) -> TensorFacts:

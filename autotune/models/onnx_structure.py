@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from autotune.models.onnx_flops import HEAVY
 from autotune.models.onnx_signature import true_inputs
+from autotune.models.onnx_types import bits
 from autotune.models.onnx_walk import all_nodes, all_tensors, outer_names
 
 __all__ = ["count_operators", "is_branching", "is_quantised", "remarks", "weight_bytes"]
@@ -68,7 +69,7 @@ def is_branching(graph: Any) -> bool:
 
 def weight_bytes(model: Any) -> int:
     """Bytes of all constants by type and shape, wherever they lie."""
-    return sum(ceil(_bits(tensor.data_type) * prod(tensor.dims) / 8) for tensor in all_tensors(model))
+    return sum(ceil(bits(tensor.data_type) * prod(tensor.dims) / 8) for tensor in all_tensors(model))
 
 
 def remarks(model: Any) -> tuple[str, ...]:
@@ -94,12 +95,3 @@ def _twins(nodes: Iterable[Any]) -> str | None:
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def _bits(code: int) -> int:
-    from onnx import TensorProto, helper
-
-    packed = {TensorProto.INT4: 4, TensorProto.UINT4: 4, TensorProto.FLOAT4E2M1: 4}
-    if code in packed or code in (TensorProto.STRING, TensorProto.UNDEFINED):
-        return packed.get(code, 0)
-    return 8 * int(helper.tensor_dtype_to_np_dtype(code).itemsize)
