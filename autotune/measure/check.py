@@ -26,7 +26,8 @@ def check_outputs(first: Tensors, second: Tensors, reference: Tensors, *, exact:
     _require(sorted(first) == sorted(reference), f"outputs are {sorted(first)}, not {sorted(reference)}")
     for name, expected in reference.items():
         _check_form(name, np.asarray(first[name]), np.asarray(expected))
-        _check_finite(name, first[name], expected)
+        for run in (first, second):
+            _check_finite(name, np.asarray(run[name]), np.asarray(expected))
         _check_repeatable(name, first[name], second[name])
         _check_values(name, np.asarray(first[name]), np.asarray(expected), exact)
 

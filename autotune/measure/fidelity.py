@@ -83,7 +83,7 @@ def _sample_pairs(
     for mine, theirs, count in zip(found, reference, counts, strict=True):
         a, b = np.asarray(mine[name]), np.asarray(theirs[name])
         if a.shape == b.shape and b.ndim > 0 and b.shape[0] == count:
-            pairs.extend(zip(a, b, strict=True))
+            pairs.extend((np.asarray(one), np.asarray(other)) for one, other in zip(a, b, strict=True))
         else:
             pairs.append((a, b))
     return pairs

@@ -39,7 +39,7 @@ def find_power_model(cpu_model: str, isa: Sequence[str], file: Path | None = Non
 
 def _fits(entry: Mapping[str, Any], cpu_model: str, isa: set[str]) -> bool:
     flags, without = set(entry.get("flags", ())), set(entry.get("without", ()))
-    return bool(re.search(entry["model"], cpu_model)) and flags <= isa and not without & isa
+    return bool(re.search(entry["model"], cpu_model, re.IGNORECASE)) and flags <= isa and not without & isa
 
 
 def _uncertain(figure: float | Sequence[float]) -> Watts:
