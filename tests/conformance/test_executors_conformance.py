@@ -13,11 +13,14 @@ class TestProcessExecutor(ExecutorSuite):
     factory = ProcessExecutor
 
 
+@pytest.fixture(scope="module")
+def _ray_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    executor = RayExecutor(fake_context(tmp_path_factory.mktemp("run")))
+    executor.start()
+    yield
+    executor.shutdown()
+
+
+@pytest.mark.usefixtures("_ray_runs")
 class TestRayExecutor(ExecutorSuite):
     factory = RayExecutor
-
-    @pytest.fixture(scope="class", autouse=True)
-    def _ray_started_once(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-        executor = RayExecutor(fake_context(tmp_path_factory.mktemp("run")))
-        yield
-        executor.shutdown()

@@ -42,6 +42,10 @@ class RayExecutor:
         if address is not None:
             self._ray.wait_until_ready()
 
+    def start(self) -> None:
+        """Wait until Ray has started. Raises ``UserError`` when it cannot."""
+        self._ray.wait_until_ready()
+
     def free_slots(self, device: str) -> int:
         """How many trials could start there now."""
         running = [self._context.device(trial.device) for trial, _ in self._running.values()]
