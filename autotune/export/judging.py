@@ -28,14 +28,17 @@ _ROUNDING = 1e-9
 def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     """Compare two paired ratios (this / original). Broken: more than 5 % worse, and certainly worse by both intervals.
 
-    The intervals' half-widths, as logarithms, add up as those of independent errors do.
+    The intervals' half-widths, as logarithms, add up as those of independent errors do. More than 5 % worse by intervals
+    too wide to be certain is neither kept nor broken.
     """
     worse = _times_worse(metric, promised, found)
     if worse is None:
         return Compared(metric=metric, verdict="not compared", reason="no ratio to the original is known")
+    judged = _compared(metric, worse > PAIRED, "side by side", promised, found, worse)
     half_width = math.hypot(_half_width(promised), _half_width(found))
-    broken = worse > PAIRED and math.log(worse) > half_width
-    return _compared(metric, broken, "side by side", promised, found, worse)
+    if judged.verdict == "broken" and math.log(worse) <= half_width:
+        return judged.model_copy(update={"verdict": "not compared", "reason": f"too noisy to tell: ±{half_width:.0%}"})
+    return judged
 
 
 def judge_absolute(metric: str, promised: Value, found: Value) -> Compared:

@@ -68,7 +68,7 @@ def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
         return True
     last = attempts[-1]
     if len(attempts) == 1:
-        return all(entry.verdict != "broken" and not _close(entry) for entry in last)
+        return not any(entry.verdict == "broken" or _close(entry) for entry in last)
     before = attempts[-2]
     return all(one.verdict == other.verdict for one, other in zip(before, last, strict=True))
 
@@ -102,7 +102,10 @@ def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Me
 
 
 def _close(entry: Compared) -> bool:
-    return entry.how == "side by side" and entry.worse is not None and abs(entry.worse - PAIRED) < CLOSE
+    """Near the bound, or beyond it without certainty."""
+    if entry.how != "side by side" or entry.worse is None:
+        return False
+    return entry.verdict == "not compared" or abs(entry.worse - PAIRED) < CLOSE
 
 
 def _measure(

@@ -95,10 +95,15 @@ class VerifyReport(FileRecord):
 
 
 def overall(compared: Sequence[Compared]) -> Verdict:
-    """The folder's verdict: broken as soon as one metric is; kept when something was compared and nothing is in question."""
+    """The folder's verdict: broken as soon as one metric is; kept when something was compared and nothing is in question.
+
+    A metric that looks worse, but too noisily to tell, is in question: then nothing is said of the whole.
+    """
     found = {entry.verdict for entry in compared}
-    order: tuple[Verdict, ...] = ("broken", "another machine", "kept", "not compared")
-    return next((verdict for verdict in order if verdict in found), "not compared")
+    in_question = any(entry.verdict == "not compared" and entry.worse is not None for entry in compared)
+    order: tuple[Verdict, ...] = ("broken", "another machine", "kept")
+    verdict: Verdict = next((verdict for verdict in order if verdict in found), "not compared")
+    return "not compared" if verdict == "kept" and in_question else verdict
 
 
 def _times(value: Value) -> str:

@@ -26,8 +26,16 @@ def test_throughput_ratio_is_broken_when_lower() -> None:
     assert judge_ratio("throughput", value(2.0), value(2.4)).verdict == "kept"
 
 
-def test_wide_intervals_break_nothing() -> None:
-    assert judge_ratio("energy", value(0.5, spread=0.2), value(0.55, spread=0.2)).verdict == "kept"
+def test_worse_by_wide_intervals_is_neither_kept_nor_broken() -> None:
+    found = judge_ratio("energy", value(0.5, spread=0.2), value(0.55, spread=0.2))
+    assert found.verdict == "not compared"
+    assert "too noisy to tell" in found.reason
+    assert overall([found, judge_size(value(1000, unit="bytes"), 1000)]) == "not compared"
+    assert not settled([[found]])
+
+
+def test_no_worse_by_wide_intervals_is_kept() -> None:
+    assert judge_ratio("energy", value(0.5, spread=0.2), value(0.5, spread=0.2)).verdict == "kept"
 
 
 @given(promised=st.floats(0.01, 100), factor=st.floats(1.06, 10))
