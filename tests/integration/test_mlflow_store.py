@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from autotune_trials.mlflow_reader import MlflowReader
 from autotune_trials.mlflow_tracker import MlflowTracker
 
 from autotune.core.candidate import Candidate
@@ -31,47 +30,49 @@ def load(folder):
 """
 
 
-@pytest.fixture
-def exported(tmp_path):
-    folder = tmp_path / "deploy"
-    (folder / "weights").mkdir(parents=True)
-    versions = {"onnxruntime": "1.32.0", "numpy": "2.0.0"}
-    (folder / "config.json").write_text(json.dumps({"environment": {"versions": versions}}))
-    (folder / "model.onnx").write_bytes(bytes(range(256)) * 40)
-    (folder / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
-    (folder / "run.py").write_text(RUN_PY)
-    return folder
-
-
-@pytest.fixture
-def search(tmp_path):
-    (tmp_path / "run").mkdir()
-    return sample_search(tmp_path / "run")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tracked")
 
 
 @pytest.fixture(scope="module")
-def empty_store(tmp_path_factory):
-    """A database with mlflow's tables: making one takes a second, copying one does not."""
-    folder = tmp_path_factory.mktemp("empty")
-    MlflowReader(f"sqlite:///{folder}/mlflow.db").picked()
-    return folder / "mlflow.db"
+def exported(folder):
+    deploy = folder / "deploy"
+    (deploy / "weights").mkdir(parents=True)
+    versions = {"onnxruntime": "1.32.0", "numpy": "2.0.0"}
+    (deploy / "config.json").write_text(json.dumps({"environment": {"versions": versions}}))
+    (deploy / "model.onnx").write_bytes(bytes(range(256)) * 40)
+    (deploy / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
+    (deploy / "run.py").write_text(RUN_PY)
+    return deploy
 
 
-@pytest.fixture
-def uri(tmp_path, empty_store):
-    (tmp_path / "store").mkdir()
-    shutil.copy(empty_store, tmp_path / "store")
-    return f"sqlite:///{tmp_path}/store/mlflow.db"
+@pytest.fixture(scope="module")
+def search(folder):
+    (folder / "run").mkdir()
+    return sample_search(folder / "run")
 
 
-@pytest.fixture
-def tracked(tmp_path, search, uri, exported):
-    tracker = MlflowTracker(search, uri, tmp_path / "run")
+@pytest.fixture(scope="module")
+def database(folder, search, exported):
+    """A whole search, tracked once."""
+    tracker = MlflowTracker(search, f"sqlite:///{folder}/mlflow.db", folder / "run")
     for record in sample_records():
         tracker.record(record)
     tracker.finish(sample_front(search), "# Use t0002", {"t0001": exported, "t0002": exported})
     tracker.close()
     assert not tracker.away
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def uri(tmp_path, database):
+    """A copy of its own for each test."""
+    return f"sqlite:///{shutil.copy(database, tmp_path)}"
+
+
+@pytest.fixture
+def tracked(uri):
     return MlflowTracker.reader(uri)
 
 

@@ -1,0 +1,209 @@
+"""The tracker on a real tracking server, and on one that is away."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from autotune_trials.mlflow_tracker import MlflowTracker
+
+from autotune.core.errors import UserError
+from autotune.testing.sample_search import sample_front, sample_record, sample_records, sample_search
+
+# mlflow 3.17 under SQLAlchemy 2.1
+pytestmark = pytest.mark.filterwarnings("ignore:The ``noload`` loader strategy is deprecated")
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def start_server(folder, port):
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    stored = ["--backend-store-uri", f"sqlite:///{folder}/server.db", "--artifacts-destination", str(folder / "files")]
+    quiet = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, *stored], env=quiet, cwd=folder, stdout=log, stderr=log, start_new_session=True
+        )
+    return process, f"http://127.0.0.1:{port}"
+
+
+def await_server(process, uri, limit_s=90.0):
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{uri}/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError("the server did not start")
+
+
+def stop_server(process, how=signal.SIGTERM):
+    os.killpg(process.pid, how)
+    process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    process, uri = start_server(folder, free_port())
+    try:
+        await_server(process, uri)
+        yield uri
+    finally:
+        stop_server(process)
+
+
+@pytest.fixture
+def exported(tmp_path):
+    folder = tmp_path / "deploy"
+    (folder / "weights").mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({"environment": {"versions": {}}}))
+    (folder / "model.onnx").write_bytes(bytes(range(256)) * 40)
+    (folder / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
+    (folder / "run.py").write_text("")
+    return folder
+
+
+def runs_of(uri, experiment):
+    from mlflow import MlflowClient
+
+    client = MlflowClient(uri)
+    return len(client.search_runs([client.get_experiment_by_name(experiment).experiment_id]))
+
+
+def models_of(uri, experiment):
+    from mlflow import MlflowClient
+
+    client = MlflowClient(uri)
+    return len(client.search_logged_models([client.get_experiment_by_name(experiment).experiment_id]))
+
+
+def content(folder):
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_search_is_tracked_picked_and_downloaded_through_a_server(tmp_path, server, exported):
+    search = sample_search(tmp_path / "run", stem="served")
+    tracker = MlflowTracker(search, server, tmp_path / "run")
+    assert tracker.ready()
+    for record in sample_records():
+        tracker.record(record)
+    tracker.finish(sample_front(search), "# Use t0002", {"t0001": exported, "t0002": exported})
+    tracker.close()
+    assert not tracker.away
+
+    reader = MlflowTracker.reader(server)
+    assert reader.picked() == []
+    picked = reader.pick("s1", "t0002", alias="production")
+    assert reader.picked() == [picked]
+    assert content(reader.download(picked.run_id, tmp_path / "by-run")) == content(exported)
+    assert content(reader.download_model("models:/served@production", tmp_path / "by-alias")) == content(exported)
+    reader.pick("s1", "t0002", alias="production")
+    with pytest.raises(UserError, match="not found"):
+        reader.download_model("models:/served/2", tmp_path / "second")
+    assert reader.ui_command() == []
+    assert reader.ui_link(server, "s1").startswith(f"{server}/#/experiments/")
+
+
+def test_syncing_twice_to_a_server_doubles_nothing(tmp_path, server, exported):
+    search = sample_search(tmp_path / "run", search_id="twice", stem="twice")
+    for _ in range(2):
+        MlflowTracker.sync(
+            search, sample_records(), sample_front(search), "", {"t0001": exported}, server, tmp_path / "run"
+        )
+    assert runs_of(server, "autotune/twice") == 1 + len(sample_records())
+    assert models_of(server, "autotune/twice") == 1
+
+
+@pytest.fixture
+def nowhere():
+    return f"http://127.0.0.1:{free_port()}"
+
+
+def test_with_the_server_away_the_search_goes_on_and_one_line_says_so(tmp_path, nowhere):
+    said = []
+    search = sample_search(tmp_path / "run")
+    tracker = MlflowTracker(search, nowhere, tmp_path / "run", said.append)
+    for record in sample_records():
+        tracker.record(record)
+    tracker.finish(sample_front(search), "", {})
+    tracker.close()
+    tracker.close()
+    assert tracker.away
+    assert not tracker.ready()
+    assert (tracker.uri, tracker.run_id) == (None, None)
+    (line,) = said
+    assert line.startswith("MLflow is away (")
+    assert "\n" not in line
+    assert f"autotune sync {tmp_path / 'run'}" in line
+
+
+def test_a_server_that_goes_away_in_the_middle_is_filled_again_by_sync(tmp_path):
+    search, said, port = sample_search(tmp_path / "run"), [], free_port()
+    process, uri = start_server(tmp_path, port)
+    try:
+        await_server(process, uri)
+        tracker = MlflowTracker(search, uri, tmp_path / "run", said.append)
+        tracker.record(sample_record(0))
+        assert tracker.ready()
+    finally:
+        stop_server(process, signal.SIGKILL)
+    for record in sample_records()[1:]:
+        tracker.record(record)
+    tracker.close()
+    assert tracker.away
+    assert len(said) == 1
+
+    process, uri = start_server(tmp_path, port)
+    try:
+        await_server(process, uri)
+        MlflowTracker.sync(search, sample_records(), sample_front(search), "", {}, uri, tmp_path / "run")
+        assert runs_of(uri, "autotune/digits") == 1 + len(sample_records())
+    finally:
+        stop_server(process)
+
+
+def test_a_silent_server_holds_no_record_up(tmp_path, monkeypatch):
+    """It takes connections and never answers."""
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    said = []
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(64)
+        tracker = MlflowTracker(
+            sample_search(tmp_path / "run"),
+            f"http://127.0.0.1:{silent.getsockname()[1]}",
+            tmp_path / "run",
+            said.append,
+        )
+        tracker.record(sample_record(0))
+        waited_for = len(said)
+        tracker.close()
+    assert waited_for == 0
+    assert tracker.away
+    assert len(said) == 1
+
+
+def test_syncing_to_a_server_that_is_away_is_a_persons_mistake(tmp_path, nowhere):
+    with pytest.raises(UserError, match=nowhere) as caught:
+        MlflowTracker.sync(sample_search(tmp_path), sample_records(), None, "", {}, nowhere, tmp_path)
+    assert caught.value.remedy
+
+
+def test_asking_a_server_that_is_away_is_a_persons_mistake(nowhere):
+    with pytest.raises(UserError, match=nowhere) as caught:
+        MlflowTracker.reader(nowhere).picked()
+    assert len(str(caught.value).splitlines()) == 2
