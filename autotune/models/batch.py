@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autotune.core.model import BatchAxis, TensorFacts
 from autotune.models.dims import is_length
@@ -10,10 +10,11 @@ from autotune.models.dims import is_length
 __all__ = ["batch_axis"]
 
 
-def batch_axis(inputs: Sequence[TensorFacts]) -> BatchAxis:
+def batch_axis(inputs: Sequence[TensorFacts], asked: Mapping[str, int]) -> BatchAxis:
     """Return the symbol that every input has as its first axis, or the reason why there is no batch axis.
 
-    ``works`` is False: nothing was run yet.
+    A symbol that the user ``asked`` a size for is fixed: then it is an axis like any other. ``works`` is False: nothing was
+    run yet.
     """
     for one in inputs:
         reason = _reason(one)
@@ -23,7 +24,10 @@ def batch_axis(inputs: Sequence[TensorFacts]) -> BatchAxis:
     if len(symbols) != 1:
         named = ", ".join(f"{symbol} in {name}" for symbol, name in symbols.items())
         return BatchAxis(works=False, reason=f"the inputs' first axes differ: {named}" if named else "no inputs")
-    return BatchAxis(works=False, symbol=next(iter(symbols)), reason="not probed")
+    symbol = next(iter(symbols))
+    if symbol in asked:
+        return BatchAxis(works=False, reason=f"--dim fixes {symbol} at {asked[symbol]}")
+    return BatchAxis(works=False, symbol=symbol, reason="not probed")
 
 
 def _reason(one: TensorFacts) -> str | None:

@@ -37,7 +37,7 @@ def _facts(
     model: Any, path: Path, files: tuple[str, ...], dims: Mapping[str, int], custom_op_library: Path | None
 ) -> ModelFacts:
     inputs, outputs = signature(model.graph, id_bounds(model.graph))
-    batch = batch_axis(inputs)
+    batch = batch_axis(inputs, dims)
     sizes = size_dims(inputs, batch.symbol, dims)
     operators = count_operators(model)
     return ModelFacts(

@@ -12,6 +12,7 @@ from autotune.models.onnx_types import dtype_name
 __all__ = ["signature", "true_inputs"]
 
 Bounds = Mapping[str, tuple[float, float]]
+_UNNAMED = ("", "?", "None", "-1")  # what exporters write for an axis of any size, unrelated to any other
 _KINDS = {"sequence_type": "sequence", "optional_type": "optional", "map_type": "map", "sparse_tensor_type": "sparse"}
 
 
@@ -70,7 +71,7 @@ def _shape(tensor: Any) -> tuple[int | str | None, ...] | None:
 def _dim(dim: Any) -> int | str | None:
     if dim.HasField("dim_value") and dim.dim_value >= 0:
         return int(dim.dim_value)
-    return str(dim.dim_param) or None
+    return None if dim.dim_param in _UNNAMED else str(dim.dim_param)
 
 
 def _named(one: TensorFacts, free: bool) -> TensorFacts:

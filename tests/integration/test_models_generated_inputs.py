@@ -37,6 +37,14 @@ def test_generated_inputs_run(tmp_path: Path, build: Callable[[Path], Path]) -> 
         assert all(np.size(output) for output in outputs)
 
 
+def test_sizes_asked_for_are_those_of_the_inputs(tmp_path: Path) -> None:
+    path = onnx_cases.shared_symbols(tmp_path / "m.onnx")
+    facts = read_model(path, dims={"N": 4, "S": 3})
+    inputs, _ = next(batches(open_dataset(open_data(None, facts, 0), facts), [0], facts))
+    (joined,) = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, inputs)
+    assert joined.shape == (4, 3 + facts.dims["P"])
+
+
 def test_user_s_samples_run_in_batches_as_one_by_one(tmp_path: Path) -> None:
     path = onnx_models.mlp(tmp_path / "m.onnx")
     facts = read_model(path)

@@ -48,7 +48,13 @@ def test_asked_sizes_override() -> None:
 def test_the_same_symbol_is_found_once_and_output_symbols_are_no_choice(tmp_path: Path) -> None:
     facts = read_model(onnx_cases.shared_symbols(tmp_path / "m.onnx"), dims={"N": 4})
     assert facts.dims == {"N": 4, "S": 128, "P": 16}
-    assert facts.batch.symbol == "N"
+
+
+def test_a_batch_that_the_user_sizes_is_fixed(tmp_path: Path) -> None:
+    path = onnx_cases.shared_symbols(tmp_path / "m.onnx")
+    assert read_model(path).batch.symbol == "N"
+    axis = read_model(path, dims={"N": 4}).batch
+    assert (axis.works, axis.symbol, axis.reason) == (False, None, "--dim fixes N at 4")
 
 
 @given(st.integers(0, 99), st.integers(1, 99))
@@ -78,6 +84,12 @@ def test_unnamed_axes_get_names_so_that_they_can_be_sized(tmp_path: Path) -> Non
     assert facts.batch.symbol == "batch"
 
 
+def test_question_marks_are_no_names_and_axes_of_them_differ(tmp_path: Path) -> None:
+    nodes = [node("Identity", ["x"], ["y"])]
+    path = save(tmp_path / "m.onnx", nodes, [value("x", ["batch", 3, "?", "?"])], [value("y", None)])
+    assert read_model(path, dims={"x.2": 48}).dims == {"batch": 1, "x.2": 48, "x.3": 224}
+
+
 @pytest.mark.parametrize(
     ("inputs", "reason"),
     [
@@ -90,11 +102,11 @@ def test_unnamed_axes_get_names_so_that_they_can_be_sized(tmp_path: Path) -> Non
     ],
 )
 def test_no_batch_axis_has_a_reason(inputs: list[TensorFacts], reason: str) -> None:
-    axis = batch_axis(inputs)
+    axis = batch_axis(inputs, {})
     assert (axis.works, axis.symbol) == (False, None)
     assert reason in axis.reason
 
 
 def test_a_shared_first_symbol_is_the_batch_and_not_yet_probed() -> None:
-    axis = batch_axis([tensor("N", 3), tensor("N", "S", name="z")])
+    axis = batch_axis([tensor("N", 3), tensor("N", "S", name="z")], {})
     assert (axis.works, axis.symbol, axis.reason) == (False, "N", "not probed")

@@ -121,6 +121,19 @@ def test_ids_are_followed_through_cast_and_reshape_and_the_smallest_table_counts
     assert read_model(path).inputs[0].high == 8
 
 
+def test_ids_of_one_hot_vectors_are_bounded(tmp_path: Path) -> None:
+    one_hot = [node("OneHot", ["ids", "depth", "off_on"], ["y"])]
+    weights = {"depth": np.array(7), "off_on": np.array([0, 1], np.float32)}
+    compared = [node("Unsqueeze", ["ids", "last"], ["u"]), node("Equal", ["u", "iota"], ["e"])]
+    compared.append(node("Cast", ["e"], ["y"], to=TensorProto.FLOAT))
+    iota = {"last": np.array([-1]), "iota": np.arange(7)[np.newaxis, np.newaxis]}
+    for number, (nodes, constants) in enumerate([(one_hot, weights), (compared, iota)]):
+        inputs = [value("ids", ["N", 4], TensorProto.INT64)]
+        path = save(tmp_path / f"{number}.onnx", nodes, inputs, [value("y", ["N", 4, 7])], constants)
+        (ids,) = read_model(path).inputs
+        assert (ids.low, ids.high) == (0, 6)
+
+
 def test_true_types_are_named(tmp_path: Path) -> None:
     kinds = {
         TensorProto.BOOL: "bool",
