@@ -10,7 +10,7 @@ from autotune.data.generated import GENERATED, recipe, refuse_what_cannot_be_gen
 from autotune.data.source import open_source
 from autotune.data.split import split
 
-__all__ = ["open_data"]
+__all__ = ["open_data", "sizes_in"]
 
 
 def open_data(spec: str | None, model: ModelFacts, seed: int) -> DataFacts:
@@ -31,6 +31,17 @@ def open_data(spec: str | None, model: ModelFacts, seed: int) -> DataFacts:
         split=split(layout.count, seed),
         seed=seed,
     )
+
+
+def sizes_in(spec: str | None, model: ModelFacts) -> dict[str, int]:
+    """Return what the user's arrays say of the model's symbols, the batch excepted: sizes to read the model with again.
+
+    Sums such as ``past + seq`` follow from their symbols and are left out. Raises ``UserError`` as ``open_data`` does.
+    """
+    if spec is None:
+        return {}
+    sizes = fit(open_source(spec), model).sizes
+    return {symbol: size for symbol, size in sizes.items() if not set(symbol) & set("+-*/")}
 
 
 def _generated(model: ModelFacts, seed: int) -> DataFacts:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from autotune.core.errors import UserError, nearest
@@ -20,11 +21,15 @@ Dim = int | str | None
 
 @dataclass(frozen=True)
 class Layout:
-    """How arrays become samples. ``labels`` None: unlabelled. ``lacking_axis``: inputs whose leading axis of 1 is added."""
+    """How arrays become samples. ``labels`` None: unlabelled. ``lacking_axis``: inputs whose leading axis of 1 is added.
+
+    ``sizes``: what the arrays say of the model's symbolic dimensions.
+    """
 
     count: int
     labels: str | None
     lacking_axis: frozenset[str] = frozenset()
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def fit(source: Source, model: ModelFacts) -> Layout:
@@ -37,7 +42,7 @@ def fit(source: Source, model: ModelFacts) -> Layout:
     count = _count(source, labels)
     sizes: dict[str, tuple[int, str]] = {}
     lacking = {one.name for one in model.inputs if _check(source, one, model, sizes)}
-    return Layout(count, labels, frozenset(lacking))
+    return Layout(count, labels, frozenset(lacking), {symbol: size for symbol, (size, _) in sizes.items()})
 
 
 def _check_names(source: Source, names: list[str], labels: str | None) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.core.errors import UserError
 from autotune.core.model import BatchAxis, ModelFacts, TensorFacts
-from autotune.data import batches, open_data, open_dataset
+from autotune.data import batches, open_data, open_dataset, sizes_in
 
 
 def model(*inputs: TensorFacts, batch: str | None = "N", **dims: int) -> ModelFacts:
@@ -145,6 +145,13 @@ def test_a_symbol_has_one_size_across_inputs(tmp_path: Path) -> None:
     facts = model(tensor("a", "N", "S"), tensor("b", "N", "S"))
     text = refusal(npz(tmp_path, a=np.ones((3, 5)), b=np.ones((3, 6))), facts)
     assert "axis 1 of 'b' is 6, but S is 5 in 'a'" in text
+
+
+def test_the_arrays_tell_the_sizes_of_symbols_but_the_batch(tmp_path: Path) -> None:
+    facts = model(tensor("a", "N", "S"), tensor("b", "N", "P", "S + P"))
+    spec = npz(tmp_path, a=np.ones((3, 5)), b=np.ones((3, 6, 11)))
+    assert sizes_in(spec, facts) == {"S": 5, "P": 6}
+    assert sizes_in(None, facts) == {}
 
 
 def test_unequal_counts_are_said(tmp_path: Path) -> None:
