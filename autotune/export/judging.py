@@ -22,6 +22,7 @@ QUALITY_SAME_DATA = 0.005  # rounding differs among CPUs: a few samples may flip
 QUALITY_OTHER_DATA = 0.01
 SIZE = 1.01
 
+_PEAKS = ("memory",)  # one number a process: no interval is to be had
 _ROUNDING = 1e-9
 
 
@@ -35,8 +36,12 @@ def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     if worse is None:
         return Compared(metric=metric, verdict="not compared", reason="no ratio to the original is known")
     judged = _compared(metric, worse > PAIRED, "side by side", promised, found, worse)
+    if judged.verdict == "kept":
+        return judged
+    if metric not in _PEAKS and (found.low is None or found.high is None):
+        return judged.model_copy(update={"verdict": "not compared", "reason": "too few rounds to tell"})
     half_width = math.hypot(_half_width(promised), _half_width(found))
-    if judged.verdict == "broken" and math.log(worse) <= half_width:
+    if math.log(worse) <= half_width:
         return judged.model_copy(update={"verdict": "not compared", "reason": f"too noisy to tell: ±{half_width:.0%}"})
     return judged
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from autotune.core.artifact import Artifact
 from autotune.core.clock import Clock
 from autotune.core.deployment import ExportedConfig
+from autotune.core.device import DeviceSpec
 from autotune.core.front import BASELINE_ID
 from autotune.core.plan import Plan
+from autotune.core.ports import Session
 from autotune.core.power import PowerModel
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
@@ -20,12 +24,23 @@ from autotune.export.verdict import Compared
 
 if TYPE_CHECKING:
     from autotune.measure import Measured
+    from autotune.measure.disturbance import Watch
 
-__all__ = ["Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
+__all__ = ["Instruments", "Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
 
 MAX_ATTEMPTS = 3
 
 _NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """What speed is measured with. ``power`` None: energy is not estimated. ``watch`` None: this machine is watched."""
+
+    clock: Clock
+    power: PowerModel | None = None
+    open_side: Callable[[Artifact, DeviceSpec], Session] = open_side
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True)
@@ -38,27 +53,25 @@ class Speed:
 
 
 def check_speed(
-    config: ExportedConfig,
-    found: Sides,
-    inputs: Sequence[Tensors],
-    budget_s: float,
-    clock: Clock,
-    power: PowerModel | None,
+    config: ExportedConfig, both: Sides, inputs: Sequence[Tensors], budget_s: float, tools: Instruments
 ) -> Speed:
     """Measure until the verdicts are settled: at most three times, and no longer than ``budget_s``.
 
     One attempt settles what is far from the bound; else the middle of several does, of two the kinder.
     """
+    clock = tools.clock
     end, attempts, notes = clock.now_s() + budget_s, list[tuple[Compared, ...]](), dict[str, None]()
     while True:
         started = clock.now_s()
-        measured = _measure(config, found, inputs, end - started, clock, power)
+        measured = _measure(config, both, inputs, budget_s, tools)
         attempts.append(judge_speed(config, measured))
         notes |= dict.fromkeys(measured.notes)
         took = clock.now_s() - started
         if settled(attempts) or clock.now_s() + took > end:
             break
     merged = tuple(middle(of_one) for of_one in zip(*attempts, strict=True))
+    if not settled(attempts):
+        notes["the budget left no time to measure again what is in doubt: give more with --budget"] = None
     return Speed(merged, len(attempts), tuple(notes))
 
 
@@ -109,27 +122,29 @@ def _close(entry: Compared) -> bool:
 
 
 def _measure(
-    config: ExportedConfig,
-    found: Sides,
-    inputs: Sequence[Tensors],
-    budget_s: float,
-    clock: Clock,
-    power: PowerModel | None,
+    config: ExportedConfig, both: Sides, inputs: Sequence[Tensors], budget_s: float, tools: Instruments
 ) -> Measured:
     from autotune.host.cpus import counted_cpus
     from autotune.measure import Against, measure
 
     promise = config.promise
     loads = phase_loads(promise.workload, inputs, promise.batch)
-    plan = _plan(budget_s, len(loads), paired=found.original is not None)
-    cpus = config.device.cpus or counted_cpus()
-    with open_side(found.exported, found.device) as session:
-        if found.original is None or config.original is None:
-            return measure(session, loads, plan, clock=clock, power=power, cpus=cpus)
-        against = phase_loads(promise.workload, inputs, config.original.batch)
-        with open_side(found.original, found.device) as original:
-            pair = Against(original, against)
-            return measure(session, loads, plan, clock=clock, power=power, cpus=cpus, against=pair)
+    plan = _plan(budget_s, len(loads), paired=both.original is not None)
+    timed = partial(
+        measure,
+        loads=loads,
+        plan=plan,
+        clock=tools.clock,
+        power=tools.power,
+        cpus=config.device.cpus or counted_cpus(),
+        watch=tools.watch,
+    )
+    with tools.open_side(both.exported, both.device) as session:
+        if both.original is None or config.original is None:
+            return timed(session)
+        theirs = phase_loads(promise.workload, inputs, config.original.batch)
+        with tools.open_side(both.original, both.device) as original:
+            return timed(session, against=Against(original, theirs))
 
 
 def _plan(budget_s: float, phases: int, *, paired: bool) -> Plan:

@@ -17,7 +17,7 @@ from autotune.export.quality_check import Labelled, check_outputs_sane, check_qu
 from autotune.export.replay_loads import MEASURED_SCENARIOS
 from autotune.export.samples import ReplaySamples, read_samples
 from autotune.export.sides import Sides, open_side, sides
-from autotune.export.speed_check import Speed, check_speed, speed_metrics
+from autotune.export.speed_check import Instruments, Speed, check_speed, speed_metrics
 from autotune.export.verdict import Compared, VerifyReport, overall
 
 __all__ = ["verify"]
@@ -131,7 +131,7 @@ def _speed(
 
     power = find_power_model(here.cpu_model, here.isa)
     try:
-        return check_speed(config, both, given.inputs, budget_s, clock, power)
+        return check_speed(config, both, given.inputs, budget_s, Instruments(clock, power))
     except TrialError as error:
         return Speed((_failure(error, another=False),), 1)
 
