@@ -15,6 +15,7 @@ from autotune.core.ports import Session
 from autotune.core.power import PowerModel
 from autotune.core.trial import Stopped
 from autotune.core.values import Value
+from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import SystemWatch, Watch
 from autotune.measure.loads import Against, Measured, PhaseLoad
 from autotune.measure.pairs import PairedPhase
@@ -40,17 +41,19 @@ def measure(  # noqa: PLR0913 -- what every caller says, by name
     bar: Sequence[Metrics] = (),
     against: Against | None = None,
     known: Metrics | None = None,
+    counter: EnergyCounter | None = None,
     watch: Watch | None = None,
 ) -> Measured:
     """Measure an opened, checked session: warm up, then rounds until each phase's interval is narrow enough.
 
-    ``power`` None: energy is not estimated. ``cpus``: CPUs reserved for the session. ``bar``: the front's metrics, one mapping
-    a point; a candidate that one of them certainly beats in all ``objectives`` is stopped after a short screen. ``known``:
-    what is known of the candidate already (accuracy, size), for that decision. ``against``: measure pair by pair beside that
-    session; ``bar`` is not used then. ``watch`` None: this machine is watched for disturbances.
+    ``power`` None: energy is not estimated. ``counter`` None: energy is not counted; a counter goes before an estimate.
+    ``cpus``: CPUs reserved for the session. ``watch`` None: this machine is watched for disturbances.
+    ``bar``: the front's metrics, one mapping a point; a candidate that one of them certainly beats in all ``objectives`` is
+    stopped after a short screen. ``known``: what is known of the candidate already (accuracy, size), for that decision.
+    ``against``: measure pair by pair beside that session; ``bar`` is not used then.
     Raises ``MeasureError`` when a session fails.
     """
-    kit = _Kit(plan, clock, watch or SystemWatch(cpus), power, cpus)
+    kit = _Kit(plan, clock, watch or SystemWatch(cpus), power, cpus, counter)
     if against is not None:
         return _measure_paired(kit, session, loads, against)
     return _measure_alone(kit, session, loads, _Race(tuple(objectives), tuple(bar), known or {}))
@@ -65,10 +68,11 @@ class _Kit:
     watch: Watch
     power: PowerModel | None
     cpus: int
+    counter: EnergyCounter | None
 
     def rounds(self, session: Session, load: PhaseLoad) -> Rounds:
         """Make the rounds of one phase, none taken yet."""
-        return Rounds(session, load, self.plan, self.clock, self.watch)
+        return Rounds(session, load, self.plan, self.clock, self.watch, self.counter)
 
 
 @dataclass(frozen=True)

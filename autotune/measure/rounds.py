@@ -12,6 +12,7 @@ from autotune.core.clock import Clock
 from autotune.core.plan import Plan
 from autotune.core.ports import Session
 from autotune.core.samples import Samples
+from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import Watch
 from autotune.measure.loads import PhaseLoad
 from autotune.measure.steady import drifts, is_steady, steady_enough
@@ -24,13 +25,15 @@ _SHORTEST_ROUND_S = 0.01
 _MOST_REQUESTS = 2000
 _WARM_PORTION_S = 0.01
 _REWARM_SHARE = 0.2
+_CLOCK_STEP_S = 1e-9
 
 
 @dataclass
 class Rounds:
     """The rounds of one phase. ``taken`` are those that count, in time order; ``set_aside`` were disturbed and taken again.
 
-    ``count`` requests make a round, known after ``warm_up``. ``reasons`` are what disturbed rounds, in words.
+    ``count`` requests make a round, known after ``warm_up``. ``counter`` None: energy is not counted.
+    ``kept_disturbed`` rounds count although they were disturbed; ``reasons`` are what disturbed rounds, in words.
     """
 
     session: Session
@@ -38,6 +41,7 @@ class Rounds:
     plan: Plan
     clock: Clock
     watch: Watch
+    counter: EnergyCounter | None = None
     count: int = 1
     steady: bool = False
     taken: list[Samples] = field(default_factory=list)
@@ -73,7 +77,7 @@ class Rounds:
     def try_round(self) -> tuple[Samples, tuple[str, ...]]:
         """Run one round; return it with what disturbed it."""
         self.watch.start()
-        samples = self.session.run(self.load.requests, self.count)
+        samples = self._run()
         reasons = self.watch.stop(samples)
         self.reasons.update(reasons)
         return samples, reasons
@@ -105,8 +109,14 @@ class Rounds:
         """Whether the rounds drifted while they were taken."""
         return drifts(self.latencies()) if self.taken else False
 
+    def _run(self) -> Samples:
+        if self.counter is None:
+            return self.session.run(self.load.requests, self.count)
+        return self.counter.window(lambda: self.session.run(self.load.requests, self.count), self.clock)
+
     def _median(self, count: int) -> float:
-        return float(np.median(self.session.run(self.load.requests, count).latency_s))
+        latency = float(np.median(self.session.run(self.load.requests, count).latency_s))
+        return max(latency, _CLOCK_STEP_S)
 
     def _portion(self, latency_s: float) -> int:
         return int(np.clip(math.ceil(_WARM_PORTION_S / latency_s), 1, _MOST_REQUESTS))
