@@ -37,7 +37,7 @@ def build(backend: OnnxRuntimeBackend, tmp_path: Path) -> Build:
         folder = tmp_path / f"artifact{len(list(tmp_path.glob('artifact*')))}"
         folder.mkdir()
         model = read_model(path, custom_op_library=library)
-        return backend.build(model, candidate, backend.devices()[0], folder, lambda: ())
+        return backend.build(model, candidate, backend.devices()[0], folder, lambda: (), library)
 
     return built
 
@@ -98,7 +98,7 @@ def test_large_models_keep_their_weights_in_a_file_of_their_own(
 def test_old_opset_is_converted_and_said(backend: OnnxRuntimeBackend, build: Build, tmp_path: Path) -> None:
     path = onnx_cases.old_opset(tmp_path / "m.onnx")
     artifact = build(path, INT8)
-    assert artifact.changed["int8_dynamic"]["opset"] == "converted 7 → 11"
+    assert artifact.changed["int8_dynamic"]["prepare"]["opset"] == "converted 7 → 11"
     (name, shape) = next((one.name, one.shape) for one in read_model(path).inputs)
     sizes = [size if isinstance(size, int) else 2 for size in shape or ()]
     inputs = {name: np.random.default_rng(0).standard_normal(sizes).astype(np.float32)}
@@ -141,21 +141,13 @@ def test_unknown_shapes_do_not_stop_the_quantiser(build: Build, tmp_path: Path) 
     assert artifact.changed["int8_dynamic"]["quantised"] == {"MatMul": 1}
 
 
-def test_failing_preparation_is_left_out_and_said(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
-
-    def incomplete(*_: object) -> None:
-        raise Exception("Incomplete symbolic shape inference")
-
-    monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", incomplete)
-    changed = build(onnx_models.mlp(tmp_path / "m.onnx"), INT8).changed["int8_dynamic"]
-    assert changed["preprocess"] == {
-        "skipped": ["symbolic_shape"],
-        "because": "Exception: Incomplete symbolic shape inference",
-    }
-    assert changed["quantised"] == {"MatMul": 2}
+def test_folding_that_fails_is_left_out_and_said(backend: OnnxRuntimeBackend, build: Build, tmp_path: Path) -> None:
+    path = onnx_cases.custom_op(tmp_path / "m.onnx")
+    library = tmp_path / "libacme.so"
+    library.write_bytes(b"not a library")
+    prepared = build(path, INT8, library).changed["int8_dynamic"]["prepare"]
+    assert prepared["skipped"] == "constant folding"
+    assert "libacme.so" in prepared["because"]
 
 
 def test_fixed_reshape_takes_batch_out_of_the_offer(backend: OnnxRuntimeBackend, tmp_path: Path) -> None:
@@ -181,12 +173,11 @@ def test_model_before_a_custom_operator_is_quantised_but_needs_its_library(
     library.write_bytes(b"not a library")
     artifact = build(onnx_cases.custom_op(tmp_path / "m.onnx"), INT8, library)
     assert artifact.changed["int8_dynamic"]["quantised"] == {"MatMul": 1}
-    with pytest.raises(OpenError) as raised:
-        run(backend, artifact, {})
-    assert raised.value.cause == "custom_op"
-    with pytest.raises(OpenError) as raised:
-        run(backend, artifact.model_copy(update={"custom_op_library": library}), {})
-    assert raised.value.cause == "custom_op"
+    assert artifact.custom_op_library == library
+    for needed in (library, None):
+        with pytest.raises(OpenError) as raised:
+            run(backend, artifact.model_copy(update={"custom_op_library": needed}), {})
+        assert raised.value.cause == "custom_op"
 
 
 def test_a_tools_error_is_a_failed_build_with_its_words(

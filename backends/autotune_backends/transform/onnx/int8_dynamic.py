@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from autotune_backends.transform.onnx.change import Change
-from autotune_backends.transform.onnx.graph import DEFAULT_DOMAIN, external_files, load_graph, nodes, opset, size_bytes
-from autotune_backends.transform.onnx.preprocess import Preprocess, quiet_tools
+from autotune_backends.transform.onnx.graph import DEFAULT_DOMAIN, external_files, load_graph, nodes, size_bytes
+from autotune_backends.transform.onnx.prepare import Prepare
 from autotune_backends.transform.onnx.quantisable import quantisable, quantised
 from autotune_backends.transform.onnx.repair import Repair
+from autotune_backends.transform.onnx.tool_words import quiet_tools
 
 __all__ = ["EXTERNAL_ABOVE_BYTES", "Int8Dynamic"]
 
@@ -24,27 +25,24 @@ class Int8Dynamic:
     """``per_channel``: a scale for each output channel. ``matmul_only``: leave every operator but MatMul and Gemm.
 
     ``reduce_range``: 7-bit weights, against saturation of u8 × s8 products on x86 CPUs without VNNI.
-    ``custom_ops``: the model has operators that only a library of its own knows.
+    ``library``: what implements the model's own operators, None: it has none.
     """
 
     per_channel: bool = False
     matmul_only: bool = False
     reduce_range: bool = False
-    custom_ops: bool = False
+    library: Path | None = None
 
     def __call__(self, source: Path, target: Path) -> Change:
         """Write the quantised model. Its ``facts`` tell what became of it; nothing is written when nothing did."""
         original = load_graph(source)
         external = bool(external_files(original)) or size_bytes(source) > EXTERNAL_ABOVE_BYTES
         with tempfile.TemporaryDirectory(prefix=".quantising-", dir=target.parent) as work:
-            repaired, prepared = Path(work, "repaired", "model.onnx"), Path(work, "prepared", "model.onnx")
-            for file in (repaired, prepared):
-                file.parent.mkdir()
+            repaired, prepared = _places(Path(work))
             repair = Repair(for_quantiser=True)(source, repaired)
-            usable = source if repair.unchanged else repaired
-            preparation = Preprocess(external, self.custom_ops)(usable, prepared)
+            preparation = Prepare(external, self.library)(source if repair.unchanged else repaired, prepared)
             self._quantise(prepared, target, external)
-        facts = self._facts(original, load_graph(target)) | _sizes(source, target)
+        facts = _facts(original, load_graph(target)) | _sizes(source, target)
         if not facts["quantised"]:
             _remove(target)
             return Change("int8_dynamic", facts, unchanged=_why_nothing(original))
@@ -52,6 +50,8 @@ class Int8Dynamic:
         return Change("int8_dynamic", facts | parts)
 
     def _quantise(self, prepared: Path, target: Path, external: bool) -> None:
+        """Quantise by path. Where no inference knows a type (behind other domains' operators), it is that of the weights."""
+        from onnx import TensorProto
         from onnxruntime.quantization import quantize_dynamic
 
         with quiet_tools():
@@ -63,25 +63,23 @@ class Int8Dynamic:
                 reduce_range=self.reduce_range,
                 nodes_to_exclude=_standard_attention(load_graph(prepared)),
                 use_external_data_format=external,
-                extra_options=_options(self.custom_ops),
+                extra_options={"DefaultTensorType": int(TensorProto.FLOAT)},
             )
 
-    def _facts(self, before: Any, after: Any) -> dict[str, Any]:
-        facts: dict[str, Any] = {
-            "nodes_before": sum(1 for _ in nodes(before.graph)),
-            "nodes_after": sum(1 for _ in nodes(after.graph)),
-            "quantised": dict(sorted((quantised(after) - quantised(before)).items())),
-        }
-        if opset(before) != opset(after):
-            facts["opset"] = f"converted {opset(before)} → {opset(after)}"
-        return facts
+
+def _places(work: Path) -> tuple[Path, Path]:
+    """Paths of the model between the steps, each in a folder of its own: external data keep their names."""
+    for name in ("repaired", "prepared"):
+        (work / name).mkdir()
+    return work / "repaired" / "model.onnx", work / "prepared" / "model.onnx"
 
 
-def _options(custom_ops: bool) -> dict[str, Any]:
-    """Behind a custom operator no shape inference knows a type: weights beside float activations are float."""
-    from onnx import TensorProto
-
-    return {"DefaultTensorType": int(TensorProto.FLOAT)} if custom_ops else {}
+def _facts(before: Any, after: Any) -> dict[str, Any]:
+    return {
+        "nodes_before": sum(1 for _ in nodes(before.graph)),
+        "nodes_after": sum(1 for _ in nodes(after.graph)),
+        "quantised": dict(sorted((quantised(after) - quantised(before)).items())),
+    }
 
 
 def _standard_attention(model: Any) -> list[str]:
@@ -101,10 +99,10 @@ def _remove(model: Path) -> None:
 
 def _why_nothing(model: Any) -> str:
     everywhere = quantisable(model)
-    top = [node.op_type for node in model.graph.node]
     if not everywhere:
         return "the model has no operator that dynamic int8 reaches"
     names = ", ".join(sorted(everywhere))
-    if not set(top) & {name.rpartition("::")[2] for name in everywhere}:
+    top = {node.op_type for node in model.graph.node}
+    if not top & {name.rpartition("::")[2] for name in everywhere}:
         return f"nothing was quantised: {names} is inside control flow only, which the quantiser leaves alone"
     return f"nothing was quantised: no {names} has a constant float32 weight"
