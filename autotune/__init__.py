@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from autotune.core.version import __version__
+
 if TYPE_CHECKING:
     from autotune.api import Deployed, Run, load, search
 
 __all__ = ["Deployed", "Run", "__version__", "load", "search"]
-
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -61,13 +61,13 @@ def find_power(settings: SearchSettings, devices: Sequence[DeviceSpec]) -> tuple
 
     Raises ``UserError`` when a counter is asked for and there is none.
     """
-    from autotune.measure.counters import find_counter
-    from autotune.measure.power_models import find_power_model
-
     if settings.energy not in ("auto", "counter", "off"):
         raise UserError(f"--energy {settings.energy!r} is none of auto, counter, off", "leave it out for auto")
     if settings.energy == "off":
         return None, False
+    from autotune.measure.counters import find_counter
+    from autotune.measure.power_models import find_power_model
+
     counter = find_counter()
     if not isinstance(counter, str):
         return None, True

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import autotune
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
 from autotune.api.options import parse_dims, read_limits, read_metric, read_objectives, read_workload
@@ -21,7 +20,7 @@ from autotune.core.ports import Backend
 from autotune.core.space import SearchSpace
 from autotune.runs.search_file import SearchedModel, SearchFile, Tracking
 
-__all__ = ["DEFAULT_BUDGET_S", "Prepared", "prepare"]
+__all__ = ["DEFAULT_BUDGET_S", "Prepared", "prepare", "read_model_and_data"]
 
 DEFAULT_BUDGET_S = 3600.0
 
@@ -37,16 +36,25 @@ class Prepared:
 
 def prepare(settings: SearchSettings) -> Prepared:
     """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
-    from autotune.data import open_data
-    from autotune.models import read_model
-
     settings = _absolute(settings)
-    model = read_model(settings.model, parse_dims(settings.dims), settings.custom_op_library)
-    data = open_data(settings.data, model, settings.seed)
+    model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
     context, space = _context(settings, model, data, backends)
     search = _search_file(settings, context, space)
     return Prepared(search, context.folder, _remarks(context))
+
+
+def read_model_and_data(settings: SearchSettings) -> tuple[ModelFacts, DataFacts]:
+    """Read both; sizes of symbolic dimensions that are not given are those of the data. Raises ``UserError``."""
+    from autotune.data import open_data, sizes_in
+    from autotune.models import read_model
+
+    dims = parse_dims(settings.dims)
+    model = read_model(settings.model, dims, settings.custom_op_library)
+    sizes = sizes_in(settings.data, model)
+    if sizes.keys() - dims.keys():
+        model = read_model(settings.model, sizes | dims, settings.custom_op_library)
+    return model, open_data(settings.data, model, settings.seed)
 
 
 def _context(
@@ -136,7 +144,7 @@ def _environment(backends: Sequence[Backend]) -> Environment:
     from autotune.host.environment import environment
 
     versions = {name: version for backend in backends for name, version in backend.versions().items()}
-    return environment(versions | {"autotune-inference": autotune.__version__})
+    return environment(versions)
 
 
 def _default_folder(model: ModelFacts) -> Path:

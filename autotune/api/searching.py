@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune.api.conduct import conduct
-from autotune.api.options import parse_dims
-from autotune.api.prepare import Prepared, prepare
+from autotune.api.prepare import Prepared, prepare, read_model_and_data
 from autotune.api.run import Run
 from autotune.api.settings import SearchSettings
 from autotune.api.watching import Watching
@@ -143,12 +142,8 @@ def _conduct(
 
 
 def _refuse_changed_files(earlier: SearchFile) -> None:
-    from autotune.data import open_data
-    from autotune.models import read_model
-
-    asked = SearchSettings.model_validate(earlier.asked)
-    model = read_model(asked.model, parse_dims(asked.dims), asked.custom_op_library)
-    _refuse_changed(earlier, model.sha256, open_data(asked.data, model, asked.seed).sha256)
+    model, data = read_model_and_data(SearchSettings.model_validate(earlier.asked))
+    _refuse_changed(earlier, model.sha256, data.sha256)
 
 
 def _refuse_changed(earlier: SearchFile, model_sha256: str, data_sha256: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 
-from autotune import __version__
 from autotune.core.environment import Environment
+from autotune.core.version import __version__
 from autotune.host.cpus import counted_cpus
 from autotune.host.isa import read_cpu
 from autotune.host.memory import memory_limit

@@ -21,7 +21,7 @@ __all__ = ["front_table", "print_front"]
 
 _STYLES = {"better": "green", "worse": "yellow", "undecided": ""}
 _LEGEND = "× the original, measured side by side; more than 1 is better. In brackets: 95 % intervals. ~ estimated."
-_NARROW = 100
+_LABEL_COLUMNS, _CELL_COLUMNS = 14, 26  # what a point's name and a cell with ratio and interval on one line take
 
 
 def print_front(front: Front, console: Console, run: Path | None = None) -> None:
@@ -43,15 +43,18 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
 
 def front_table(front: Front, width: int = 80) -> Table:
     """One row a point, the baseline first; one column an objective. ``width``: columns of the terminal."""
+    wide = width >= _LABEL_COLUMNS + _CELL_COLUMNS * len(front.objectives)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
-    table.add_column("point", no_wrap=width >= _NARROW)
+    table.add_column("point", no_wrap=True)
     metrics = [objective.metric for objective in front.objectives]
     for name in metrics:
         metric = find_metric(name)
         unit = f" [{metric.shown_unit}]" if metric.shown_unit else ""
         table.add_column(Text(f"{metric.label}{unit}"), justify="right")
     for shown in shown_points(front):
-        table.add_row(_label(shown), *(_cell(shown.point, name, width) for name in metrics), end_section=_first(shown))
+        table.add_row(
+            _label(shown), *(_cell(shown.point, name, wide=wide) for name in metrics), end_section=_first(shown)
+        )
     return table
 
 
@@ -64,7 +67,7 @@ def _label(shown: ShownPoint) -> Text:
     return text.append("\n" + "\n".join(shown.names), style="dim") if shown.names else text
 
 
-def _cell(point: Point, name: str, width: int) -> Text:
+def _cell(point: Point, name: str, *, wide: bool) -> Text:
     """The value with its ratio, and below it the ratio's interval (the value's own where there is no ratio)."""
     metric, value = find_metric(name), point.metrics.get(name)
     if value is None or value.value is None:
@@ -77,7 +80,7 @@ def _cell(point: Point, name: str, width: int) -> Text:
     turned = improvement(name, ratio)
     text.append(f"  {format_number(turned.value or 0.0)}×", style=_STYLES[certainty(name, ratio)])
     ends = format_interval(turned)
-    separator = "\n" if width < _NARROW else " "
+    separator = " " if wide else "\n"
     return text.append(f"{separator}({ends})", style="dim") if ends else text
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from autotune.core.assignment import SearchContext
@@ -20,19 +19,15 @@ from autotune.core.space import SearchSpace
 from autotune.core.trial import Trial, TrialRecord
 from autotune.searching.coding import Coding
 from autotune.searching.feasibility import violation
-from autotune.searching.ledger import Ledger
 from autotune.searching.objectives import costs_of, usable_objectives
 from autotune.searching.plans import Plans
 from autotune.searching.trial_sequence import Place, TrialSequence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import optuna
 
 __all__ = ["OptunaSampler"]
 
-_TRIES = 4  # proposals an ask may make before it takes any unseen candidate: each costs 20-40 ms at 1,000 trials
 _STARTUP = 10
 _RAN = "ran"
 _FAILED = 1e6  # above any limit's violation: a trial that failed is worse than one that missed every limit
@@ -46,11 +41,11 @@ class OptunaSampler(TrialSequence):
         super().__init__(space, context, plans, max_trials)
         self._study: _Study | None = None
 
-    def propose(self, number: int) -> Place | None:
-        """A candidate that TPE expects to move the front, never one seen before; None when it finds none."""
+    def propose(self, seed: str) -> Place:
+        """A candidate that TPE expects to move the front."""
         if self._study is None:
             self._study = self._studied()
-        return self._study.propose(self.ledger, f"{self.context.seed} {number}")
+        return self._study.propose(self.ledger.pending, seed)
 
     def learn(self, record: TrialRecord) -> None:
         """Pass a record on; before the first proposal there is nothing to pass it to."""
@@ -70,7 +65,7 @@ class OptunaSampler(TrialSequence):
 class _Study:
     """An Optuna study in memory that holds the records told so far, in their order, and nothing else that lasts.
 
-    What an ask adds (its own attempts, and a stand-in for each trial that is running, which TPE then keeps away from) is
+    What an ask adds (its own attempt, and a stand-in for each trial that is running, which TPE then keeps away from) is
     failed before it returns: Optuna's samplers ignore failed trials. So the n-th ask depends on the records alone.
     """
 
@@ -112,27 +107,17 @@ class _Study:
             )
         )
 
-    def propose(self, ledger: Ledger, seed: str) -> Place | None:
-        """The first of ``_TRIES`` proposals that is not known yet; None when all are."""
-        self._study.sampler = _tpe(int(hash_json(seed)[:8], 16))
-        with self._stand_ins(ledger.pending) as attempts:
-            for _ in range(_TRIES):
-                attempt = self._study.ask()
-                attempts.append(attempt.number)
-                place = self._suggest(attempt)
-                if not ledger.knows(*place):
-                    return place
-        return None
-
-    @contextmanager
-    def _stand_ins(self, running: Iterable[Trial]) -> Iterator[list[int]]:
+    def propose(self, running: Iterable[Trial], seed: str) -> Place:
+        """What TPE thinks best, away from the trials that are running."""
         import optuna
 
+        self._study.sampler = _tpe(int(hash_json(seed)[:8], 16))
         numbers = [self._stand_in(params) for trial in running if (params := self._params(trial)) is not None]
+        attempt = self._study.ask()
         try:
-            yield numbers
+            return self._suggest(attempt)
         finally:
-            for number in numbers:
+            for number in (*numbers, attempt.number):
                 self._study.tell(number, state=optuna.trial.TrialState.FAIL)
 
     def _stand_in(self, params: dict[str, Any]) -> int:

@@ -43,8 +43,8 @@ class TrialSequence(ABC):
         self._plan: Plan | None = None
 
     @abstractmethod
-    def propose(self, number: int) -> Place | None:
-        """A promising candidate that was not tried yet; None when none comes to mind."""
+    def propose(self, seed: str) -> Place:
+        """A promising candidate. When it was tried already, the nearest one that was not is taken."""
 
     @abstractmethod
     def learn(self, record: TrialRecord) -> None:
@@ -75,7 +75,11 @@ class TrialSequence(ABC):
                 return self._devices[0], expert
         if self._unseen.count(self._worth_enumerating()) is not None:
             return self._unseen.next()
-        return self.propose(number) or self._unseen.at_random(f"{self.context.seed} {number}")
+        seed = f"{self.context.seed} {number}"
+        place = self.propose(seed)
+        if not self.ledger.knows(*place):
+            return place
+        return self._unseen.near(*place, seed) or self._unseen.at_random(seed)
 
     def _worth_enumerating(self) -> int:
         """How many candidates can be tried in the rest of the budget, as far as enumerating is sensible."""

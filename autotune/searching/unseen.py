@@ -1,4 +1,4 @@
-"""Candidates that were not tried yet: all of them in a shuffled order, or one at random."""
+"""Candidates that were not tried yet: all of them in a shuffled order, one near another, or one at random."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ __all__ = ["Unseen"]
 
 _COUNTABLE = 20_000
 _TRIES = 500
+_PAIRS = 50
+_MANY = 16
 
 
 class Unseen:
@@ -47,9 +49,17 @@ class Unseen:
             return self.next()
         draw = random.Random(seed)
         for _ in range(_TRIES):
-            place = draw.choice(self._devices), draw_candidate(self._space, draw)
+            place = draw.choice(self._devices), _draw_candidate(self._space, draw)
             if not self._ledger.knows(*place):
                 return place
+        return None
+
+    def near(self, device: str, candidate: Candidate, seed: str) -> tuple[str, Candidate] | None:
+        """One that differs from ``candidate`` in one parameter or two; None when none is left nearby."""
+        draw = random.Random(seed)
+        for neighbour in _neighbours(self._space, candidate, draw):
+            if not self._ledger.knows(device, neighbour):
+                return device, neighbour
         return None
 
     def _left(self) -> Iterator[tuple[str, Candidate]]:
@@ -62,13 +72,38 @@ class Unseen:
         return (place for place in self._order if not self._ledger.knows(*place))
 
 
-def draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
-    """One candidate, each parameter drawn uniformly from its legal values."""
+def _neighbours(space: SearchSpace, candidate: Candidate, draw: random.Random) -> Iterator[Candidate]:
+    """Candidates that differ in one parameter (and in what depends on it), in random order; then, 50 times, in two."""
+    changes = [(name, value) for name in candidate for value in _others(space, candidate, name, draw)]
+    draw.shuffle(changes)
+    for name, value in changes:
+        yield _rebuilt(space, candidate, {name: value}, draw)
+    for _ in range(_PAIRS if len(changes) > 1 else 0):
+        yield _rebuilt(space, candidate, dict(draw.sample(changes, 2)), draw)
+
+
+def _others(space: SearchSpace, candidate: Candidate, name: str, draw: random.Random) -> Sequence[Scalar]:
+    parameter = space.parameter(name)
+    assert parameter is not None
+    values = parameter.values()
+    if values is None or len(values) > _MANY:
+        values = tuple(_draw_value(parameter, draw) for _ in range(_MANY))
+    return [value for value in values if value is not candidate[name]]
+
+
+def _rebuilt(space: SearchSpace, candidate: Candidate, changes: dict[str, Scalar], draw: random.Random) -> Candidate:
+    """``candidate`` with ``changes``; conditional parameters leave, or are drawn, as those require."""
     chosen: dict[str, Scalar] = {}
     for parameter in space.parameters:
         if parameter.active(chosen):
-            chosen[parameter.name] = _draw_value(parameter, draw)
+            old = changes.get(parameter.name, candidate.get(parameter.name))
+            chosen[parameter.name] = _draw_value(parameter, draw) if old is None else old
     return Candidate(chosen)
+
+
+def _draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
+    """One candidate, each parameter drawn uniformly from its legal values."""
+    return _rebuilt(space, Candidate(), {}, draw)
 
 
 def _draw_value(parameter: Parameter, draw: random.Random) -> Scalar:
