@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from autotune.core.errors import AllTrialsFailed, ExitCode
+from autotune.core.trial import Failure, Outcome, Trial
+from autotune.testing.fake_search import fake_search, fake_space, respond
+from autotune.testing.surface import Surface, tabulate
+
+
+class Slow(Surface):
+    """Every trial but the baseline hangs for an hour."""
+
+    def duration_s(self, trial: Trial) -> float:
+        return 3600.0 if trial.purpose == "search" else super().duration_s(trial)
+
+
+class Broken(Surface):
+    def outcome(self, trial: Trial) -> Outcome:
+        return Failure(stage="open", cause="custom_op", message="acme::Foo is not registered\nand more")
+
+
+class BadTracker:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def record(self, record: Any) -> None:
+        self.calls += 1
+        raise OSError("server away")
+
+    def finish(self, *_: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class GoodTracker(BadTracker):
+    def record(self, record: Any) -> None:
+        self.calls += 1
+
+
+def test_two_minutes_on_a_fast_model_are_thirty_trials_and_a_paired_front(desk):
+    table = desk(fake_search(budget_s=120.0))
+    ending = table.search()
+    front = table.finish()
+    assert ending.reason == "budget"
+    assert ending.trials >= 30
+    assert table.budget.spent_s() <= 120
+    assert all(point.ratios for point in front.points if point.id != "baseline")
+
+
+@pytest.mark.parametrize("budget_s", [60.0, 300.0, 3600.0, 4 * 3600.0])
+@pytest.mark.parametrize("overhead_s", [1.5, 6.0])
+def test_the_budget_is_never_exceeded(desk, budget_s, overhead_s):
+    asked = fake_search(budget_s=budget_s, patience=0.2)
+    table = desk(asked, Surface(tabulate(asked.space, respond), asked.space.baseline, overhead_s=overhead_s))
+    table.search()
+    table.finish()
+    assert table.budget.spent_s() <= budget_s
+    assert table.run.spent_s() == pytest.approx(table.budget.spent_s())
+
+
+def test_a_hanging_trial_ends_with_time_left_for_the_front(desk):
+    asked = fake_search(budget_s=120.0)
+    table = desk(asked, Slow(tabulate(asked.space, respond), asked.space.baseline))
+    ending = table.search()
+    assert ending.reason == "budget"
+    assert 0 < table.budget.left_s() < 120
+    assert table.executor.cancel() == []
+    front = table.finish()
+    assert [point.id for point in front.points] == ["baseline"]
+    assert table.budget.spent_s() <= 125
+
+
+def test_a_space_without_candidates_left_ends_the_search(desk):
+    asked = fake_search(fake_space(batches=1, blocks=1), budget_s=14_400.0)
+    table = desk(asked)
+    assert table.search().reason == "exhausted"
+    assert {trial.candidate for trial in table.searched} == set(asked.space.candidates())
+
+
+def test_patience_ends_a_search_that_finds_nothing_new(desk):
+    table = desk(fake_search(budget_s=14_400.0, patience=0.2))
+    assert table.search().reason == "patience"
+    assert table.budget.spent_s() < 7200
+
+
+def test_the_number_of_trials_is_exact_also_with_several_slots(desk):
+    table = desk(fake_search(max_trials=17), slots=4)
+    assert table.search().reason == "trials"
+    assert len(table.searched) == 17
+
+
+def test_a_tracker_that_fails_is_named_once_and_the_others_go_on(desk):
+    bad, good = BadTracker(), GoodTracker()
+    table = desk(fake_search(max_trials=5), trackers=[bad, good])
+    table.search()
+    assert (bad.calls, good.calls) == (1, 5)
+    assert [note for note in table.watcher.notes if "BadTracker" in note and "server away" in note]
+    assert len(table.watcher.notes) == 1
+
+
+def test_a_stop_keeps_what_was_found_and_the_front_is_unpaired(desk):
+    table = desk(fake_search(budget_s=600.0))
+    table.watcher.on_finished = lambda count: table.stop.request(2) if count == 20 else None
+    ending = table.search()
+    assert (ending.reason, ending.signal) == ("stopped", 2)
+    assert len(table.searched) == 20
+    front = table.finish()
+    assert table.run.front == front
+    assert front.points
+    assert not any(point.ratios for point in front.points)
+
+
+def test_a_stop_while_measuring_again_keeps_the_points_measured_so_far(desk):
+    table = desk(fake_search(budget_s=600.0))
+    ending = table.search()
+    table.watcher.on_finished = lambda count: table.stop.request(15) if count == ending.trials + 3 else None
+    front = table.finish()
+    assert any("no time was left" in gone.reason for gone in front.dropped)
+    assert all(point.ratios for point in front.points if point.id != "baseline")
+
+
+def test_a_baseline_that_does_not_run_ends_the_search_with_its_cause(desk):
+    asked = fake_search(budget_s=600.0)
+    table = desk(asked, Broken(tabulate(asked.space, respond), asked.space.baseline))
+    with pytest.raises(AllTrialsFailed, match=r"open failed \(custom_op\): acme::Foo is not registered") as caught:
+        table.search()
+    assert caught.value.exit_code is ExitCode.ALL_FAILED
+    assert len(str(caught.value).splitlines()) == 2
+    assert len(table.run.records()) == 1
+
+
+def test_a_baseline_that_outlasts_the_budget_says_so(desk):
+    asked = fake_search(budget_s=20.0)
+    table = desk(asked, Surface(tabulate(asked.space, respond), asked.space.baseline, overhead_s=60.0))
+    with pytest.raises(AllTrialsFailed, match="not measured within the budget"):
+        table.search()
+    assert table.budget.spent_s() <= 21
+
+
+def test_racing_is_given_the_front_of_the_moment(desk):
+    table = desk(fake_search(max_trials=12))
+    table.search()
+    assert table.executor.bars[0] == ()
+    assert set(table.executor.bars[-1][0]) == {"latency_p50", "throughput", "energy", "fidelity"}
+
+
+def test_progress_counts_failures_and_shows_the_front(desk):
+    asked = fake_search(max_trials=30)
+    half = {c: (None if c["level"] == "none" else r) for c, r in tabulate(asked.space, respond).items()}
+    table = desk(asked, Surface(half, asked.space.baseline))
+    table.search()
+    last = table.watcher.progress[-1]
+    assert last.trials == 30
+    assert last.failed == sum(record.measurement is None for record in table.run.records())
+    assert last.baseline is not None
+    assert last.front
+
+
+def test_slots_that_somebody_else_holds_are_waited_for(desk):
+    table = desk(fake_search(max_trials=3))
+    free_slots = table.executor.free_slots
+    table.executor.free_slots = lambda device: 0 if table.clock.now_s() < 5 else free_slots(device)
+    assert table.search().reason == "trials"
