@@ -31,6 +31,7 @@ __all__ = ["Instruments", "Speed", "check_speed", "judge_speed", "promised_ratio
 MAX_ATTEMPTS = 3
 
 _NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
+_OWN_SPEED = ("latency_p50", "throughput")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def check_speed(
     while True:
         started = clock.now_s()
         measured = _measure(config, both, inputs, budget_s, tools)
-        attempts.append(judge_speed(config, measured))
+        attempts.append(judge_speed(config, measured, paired=both.original is not None))
         notes |= dict.fromkeys(measured.notes)
         took = clock.now_s() - started
         if settled(attempts) or clock.now_s() + took > end:
@@ -86,9 +87,12 @@ def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
     return all(one.verdict == other.verdict for one, other in zip(before, last, strict=True))
 
 
-def judge_speed(config: ExportedConfig, measured: Measured) -> tuple[Compared, ...]:
-    """Each promised metric of speed, energy and memory: by its ratio to the original where there are two, else absolutely."""
-    ratios = promised_ratios(config)
+def judge_speed(config: ExportedConfig, measured: Measured, *, paired: bool) -> tuple[Compared, ...]:
+    """Each promised metric of speed, energy and memory: by its ratio to the original where there are two, else absolutely.
+
+    ``paired``: the original was measured beside it, so that a promised ratio is not replaced by an absolute value.
+    """
+    ratios = promised_ratios(config) if paired else {}
     return tuple(_judge(name, config.promise.metrics[name], ratios, measured) for name in speed_metrics(config))
 
 
@@ -98,27 +102,27 @@ def speed_metrics(config: ExportedConfig) -> tuple[str, ...]:
 
 
 def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
-    """The promise's ratios; the original exported as it is promises to equal itself."""
+    """The promise's ratios; the original exported as it is promises to be as fast as itself."""
     if config.source.point == BASELINE_ID and not config.promise.ratios:
-        return {name: Value(value=1.0, unit="1") for name in speed_metrics(config)}
+        return {name: Value(value=1.0, unit="1") for name in _OWN_SPEED if name in config.promise.metrics}
     return config.promise.ratios
 
 
 def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
     if name in ratios and name in measured.ratios:
-        judged = judge_ratio(name, ratios[name], measured.ratios[name])
-        if judged.verdict != "not compared":
-            return judged
+        return judge_ratio(name, ratios[name], measured.ratios[name])
+    if name in ratios and not measured.ratios:
+        reason = "no two rounds side by side fitted into the budget"
+        return Compared(metric=name, verdict="not compared", how="side by side", promised=ratios[name], reason=reason)
     if name in measured.metrics:
         return judge_absolute(name, promised, measured.metrics[name])
     return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
 
 
 def _close(entry: Compared) -> bool:
-    """Near the bound, or beyond it without certainty."""
-    if entry.how != "side by side" or entry.worse is None:
-        return False
-    return entry.verdict == "not compared" or abs(entry.worse - PAIRED) < CLOSE
+    """Near the bound, or in question."""
+    near = entry.how == "side by side" and entry.worse is not None and abs(entry.worse - PAIRED) < CLOSE
+    return entry.in_question or near
 
 
 def _measure(

@@ -43,6 +43,11 @@ class Compared(Record):
     worse: float | None = None
     reason: str = ""
 
+    @property
+    def in_question(self) -> bool:
+        """Whether it should have been compared side by side, but could not be told."""
+        return self.verdict == "not compared" and self.how == "side by side"
+
     def __str__(self) -> str:
         return " ".join(part for part in (f"{self.verdict}: {self.metric}", self._figures(), self.reason) if part)
 
@@ -100,7 +105,7 @@ def overall(compared: Sequence[Compared]) -> Verdict:
     A metric that looks worse, but too noisily to tell, is in question: then nothing is said of the whole.
     """
     found = {entry.verdict for entry in compared}
-    in_question = any(entry.verdict == "not compared" and entry.worse is not None for entry in compared)
+    in_question = any(entry.in_question for entry in compared)
     order: tuple[Verdict, ...] = ("broken", "another machine", "kept")
     verdict: Verdict = next((verdict for verdict in order if verdict in found), "not compared")
     return "not compared" if verdict == "kept" and in_question else verdict

@@ -202,6 +202,19 @@ def test_model_that_does_not_open_is_broken_with_its_reason(exported: Path) -> N
     assert "does not open" in report.compared[0].reason
 
 
+def test_verify_and_load_need_no_spoke_and_no_search_library(exported: Path) -> None:
+    program = (
+        "import sys\n"
+        "from autotune.export import load, verify\n"
+        f"verify({str(exported)!r}, budget_s=1)\n"
+        f"load({str(exported)!r})\n"
+        "found = {name.split('.')[0] for name in sys.modules}\n"
+        "print(sorted(found & {'ray', 'mlflow', 'optuna', 'onnx', 'autotune_backends', 'autotune_trials'}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
 def test_original_left_out_can_be_given(tmp_path: Path, model: Path) -> None:
     folder = write(tmp_path / "deploy", model, original=False)
     alone = verify(folder, budget_s=2)

@@ -18,7 +18,7 @@ def printed(front: Front, width: int = 80, *, terminal: bool = False) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [80, 100, 140])
 def test_table_fits_and_holds_values_ratios_and_intervals(front: Front, width: int) -> None:
     text = printed(front, width)
     assert max(len(line) for line in text.splitlines()) <= width
@@ -38,8 +38,9 @@ def test_table_fits_and_holds_values_ratios_and_intervals(front: Front, width: i
     assert "\x1b" not in text
 
 
-def test_nothing_is_cut_at_80_columns(front: Front) -> None:
-    assert "…" not in printed(front, 80)
+@pytest.mark.parametrize("width", [80, 100, 118, 120])
+def test_nothing_is_cut(front: Front, width: int) -> None:
+    assert "…" not in printed(front, width)
 
 
 def test_terminal_gets_colour(front: Front) -> None:
