@@ -116,7 +116,7 @@ def _measure_paired(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], aga
         measured,
         ratios=ratios,
         arrays={**measured.arrays, **_arrays(others, "against_")},
-        steady=measured.steady and all(_steady(rounds) for rounds in others),
+        steady=all(pair.steady for pair in pairs),
         disturbed_rounds=measured.disturbed_rounds + sum(rounds.disturbed for rounds in others),
     )
 
@@ -154,9 +154,9 @@ def _notes(rounds: Rounds) -> list[str]:
         notes.append(f"{name}: never became steady")
     elif rounds.moved():
         notes.append(f"{name}: drifted while it was measured")
-    if rounds.kept_disturbed:
+    if rounds.tolerant and rounds.disturbed:
         causes = ", ".join(sorted(rounds.reasons))
-        notes.append(f"{name}: {rounds.kept_disturbed} of {len(rounds.taken)} rounds stayed disturbed ({causes})")
+        notes.append(f"{name}: {rounds.disturbed} of {len(rounds.taken)} rounds were disturbed and count ({causes})")
     return notes
 
 

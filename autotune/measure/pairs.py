@@ -14,6 +14,7 @@ from autotune.core.values import Value
 from autotune.measure.energy import energy_j, energy_ratio_bounds
 from autotune.measure.intervals import Interval, median_interval
 from autotune.measure.rounds import Rounds
+from autotune.measure.steady import drifts
 from autotune.measure.stopping import ALPHA, Looks
 from autotune.measure.summaries import item_use, memory_value, phase_series
 
@@ -25,7 +26,7 @@ _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled togeth
 
 @dataclass
 class PairedPhase:
-    """One phase of both sessions; the i-th pair's rounds are at index i of ``mine.taken`` and ``theirs.taken``.
+    """One phase of both sessions; the i-th pair's rounds are at index i of both logs.
 
     Rounds alternate ABBA, so that a linear drift favours each side in turn, and a round is compared with its neighbour, so
     that what is common to both cancels: a machine that jumps between two speeds shifts the ratio of the two medians, but
@@ -44,6 +45,8 @@ class PairedPhase:
             awake = self._warm_up()
             looks = Looks(self.mine.plan)
             self.finished = self._take_pairs(awake, looks)
+        for side in (self.mine, self.theirs):
+            side.settle()
         if not self.finished:
             looks.take_last()
         self.alpha = looks.level
@@ -54,9 +57,17 @@ class PairedPhase:
         values = {name: _ratio_value(self._interval(self.alpha), len(self.mine.taken))}
         return values | self._energy_ratio(model, cpus) | self._memory_ratio()
 
+    @property
+    def steady(self) -> bool:
+        """Whether both sides became steady, and their ratio stayed so: what moves both alike does no harm."""
+        return self.mine.steady and self.theirs.steady and not drifts(self._series())
+
+    def _series(self) -> NDArray[np.float64]:
+        """This side / the other, pair by pair."""
+        return phase_series(self.mine)[1] / phase_series(self.theirs)[1]
+
     def _interval(self, alpha: float) -> Interval:
-        mine, theirs = phase_series(self.mine)[1], phase_series(self.theirs)[1]
-        return median_interval(mine / theirs, alpha, least_block=_BALANCED)
+        return median_interval(self._series(), alpha, least_block=_BALANCED)
 
     def _warm_up(self) -> Rounds:
         """Warm up each side while the other is paused; return the one left awake."""
@@ -71,35 +82,32 @@ class PairedPhase:
         """Take pairs until the ratio is precise or the rounds are used up; return False when time runs out."""
         plan, clock = self.mine.plan, self.mine.clock
         limit = clock.now_s() + PAIRED_TIME * plan.phase_limit_s
-        while clock.now_s() < limit:
+        while len(self.mine.taken) < plan.max_rounds:
+            if self.mine.log and clock.now_s() >= limit:
+                return False
             awake = self._take_pair(awake)
             count = len(self.mine.taken)
             if looks.due(count):
                 looks.take(count)
                 if self._interval(looks.level).half_width <= plan.precision:
                     return True
-            if count >= plan.max_rounds:
-                return True
-        return False
+        return True
 
     def _take_pair(self, awake: Rounds) -> Rounds:
-        """Take one pair that counts, beginning with the side that is awake; return the one awake at its end."""
-        while True:
-            first, second = awake, self.theirs if awake is self.mine else self.mine
-            one, one_reasons = first.try_round()
-            first.session.pause()
-            second.session.resume()
-            second.warm_again()
-            two, two_reasons = second.try_round()
-            awake = second
-            disturbed = bool(one_reasons or two_reasons)
-            if disturbed and self.mine.may_repeat():
-                first.set_aside.append(one)
-                second.set_aside.append(two)
-                continue
-            first.keep(one, bool(one_reasons))
-            second.keep(two, bool(two_reasons))
-            return awake
+        """Take one pair, beginning with the side that is awake; return the one awake at its end.
+
+        When either of its rounds was disturbed, the pair is.
+        """
+        first, second = awake, self.theirs if awake is self.mine else self.mine
+        one, one_reasons = first.attempt()
+        first.session.pause()
+        second.session.resume()
+        second.warm_again()
+        two, two_reasons = second.attempt()
+        disturbed = bool(one_reasons or two_reasons)
+        first.note(one, disturbed)
+        second.note(two, disturbed)
+        return second
 
     def _energy_ratio(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
         counted = [_counted_energy(side) for side in (self.mine, self.theirs)]

@@ -29,6 +29,7 @@ class AlonePhase:
         """Take the plan's least number of rounds, for a first impression."""
         self.rounds.warm_up()
         self._take(self.rounds.plan.min_rounds, None)
+        self.rounds.settle()
 
     def measure(self) -> None:
         """Take all the rounds that are needed, beyond those of a screen."""
@@ -38,6 +39,7 @@ class AlonePhase:
         else:
             self.rounds.warm_up()
         self.finished = self._take(self.rounds.plan.max_rounds, looks)
+        self.rounds.settle()
         if not self.finished:
             looks.take_last()
         self.alpha = looks.level
@@ -47,7 +49,7 @@ class AlonePhase:
         rounds, plan = self.rounds, self.rounds.plan
         ends = rounds.clock.now_s() + plan.phase_limit_s - self._spent_s
         while len(rounds.taken) < most:
-            if rounds.taken and rounds.clock.now_s() >= ends:
+            if rounds.log and rounds.clock.now_s() >= ends:
                 return False
             rounds.take()
             if looks is not None and self._narrow(looks):

@@ -1,4 +1,4 @@
-"""Takes rounds of one phase of one session: warm-up, size, and the repetition of disturbed ones."""
+"""Takes rounds of one phase of one session: warm-up, size, and what becomes of disturbed ones."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _CLOCK_STEP_S = 1e-9
 
 @dataclass
 class Rounds:
-    """The rounds of one phase. ``taken`` are those that count, in time order; ``set_aside`` were disturbed and taken again.
+    """The rounds of one phase. ``log`` holds all of them in time order, each with whether it was disturbed.
 
     ``count`` requests make a round, known after ``warm_up``. ``counter`` None: energy is not counted.
-    ``kept_disturbed`` rounds count although they were disturbed; ``reasons`` are what disturbed rounds, in words.
+    ``tolerant``: disturbed rounds count too, because there were too many of them; ``reasons`` are what disturbed, in words.
     """
 
     session: Session
@@ -44,9 +44,8 @@ class Rounds:
     counter: EnergyCounter | None = None
     count: int = 1
     steady: bool = False
-    taken: list[Samples] = field(default_factory=list)
-    set_aside: list[Samples] = field(default_factory=list)
-    kept_disturbed: int = 0
+    log: list[tuple[Samples, bool]] = field(default_factory=list)
+    tolerant: bool = False
     reasons: set[str] = field(default_factory=set)
 
     def warm_up(self) -> None:
@@ -66,15 +65,12 @@ class Rounds:
         """A few runs after an idle gap: the first ones after it are slow."""
         self.session.run(self.load.requests, self._rewarm_count())
 
-    def take(self) -> Samples:
-        """Take one round that counts, again for as long as it is disturbed and repeats are left."""
-        while True:
-            samples, reasons = self.try_round()
-            if not reasons or not self.may_repeat():
-                return self.keep(samples, bool(reasons))
-            self.set_aside.append(samples)
+    def take(self) -> None:
+        """Run one round. It does not count when it was disturbed, as long as undisturbed ones may be had."""
+        samples, reasons = self.attempt()
+        self.note(samples, bool(reasons))
 
-    def try_round(self) -> tuple[Samples, tuple[str, ...]]:
+    def attempt(self) -> tuple[Samples, tuple[str, ...]]:
         """Run one round; return it with what disturbed it."""
         self.watch.start()
         samples = self._run()
@@ -82,20 +78,24 @@ class Rounds:
         self.reasons.update(reasons)
         return samples, reasons
 
-    def keep(self, samples: Samples, disturbed: bool) -> Samples:
-        """Let a round count, disturbed or not."""
-        self.taken.append(samples)
-        self.kept_disturbed += disturbed
-        return samples
+    def note(self, samples: Samples, disturbed: bool) -> None:
+        """Enter a round. Once more rounds were disturbed than the plan's least number, all count: the machine stays so."""
+        self.log.append((samples, disturbed))
+        self.tolerant = self.tolerant or self.disturbed > self.plan.min_rounds
 
-    def may_repeat(self) -> bool:
-        """Whether a disturbed round may be taken again: at most as many as the plan's least number of rounds."""
-        return len(self.set_aside) < self.plan.min_rounds
+    def settle(self) -> None:
+        """No more rounds will come: let disturbed ones count when there are too few others."""
+        self.tolerant = self.tolerant or len(self.taken) < self.plan.min_rounds
+
+    @property
+    def taken(self) -> list[Samples]:
+        """The rounds that count, in time order."""
+        return [samples for samples, disturbed in self.log if self.tolerant or not disturbed]
 
     @property
     def disturbed(self) -> int:
-        """Rounds that were taken again, or could not be."""
-        return len(self.set_aside) + self.kept_disturbed
+        """Disturbed rounds, whether others were taken in their place or they had to count."""
+        return sum(disturbed for _, disturbed in self.log)
 
     def latencies(self) -> Series:
         """The median seconds per request of each round."""
@@ -107,7 +107,7 @@ class Rounds:
 
     def moved(self) -> bool:
         """Whether the rounds drifted while they were taken."""
-        return drifts(self.latencies()) if self.taken else False
+        return drifts(self.latencies())
 
     def _run(self) -> Samples:
         if self.counter is None:

@@ -31,17 +31,19 @@ class Looks:
 
     def __init__(self, plan: Plan) -> None:
         self._counts = _look_counts(plan.min_rounds, plan.max_rounds)
+        self._next: float = self._counts[0]
         self._spent = 0.0
         self.level = ALPHA
         """The level of the latest look's interval."""
 
     def due(self, count: int) -> bool:
-        """Whether there is a look planned after ``count`` rounds."""
-        return count in self._counts
+        """Whether a planned look has not been taken by the time ``count`` rounds are in."""
+        return count >= self._next
 
     def take(self, count: int) -> None:
         """Take the look after ``count`` rounds: set its ``level``."""
         self._spend(spent_alpha(count / self._counts[-1]))
+        self._next = min((planned for planned in self._counts if planned > count), default=math.inf)
 
     def take_last(self) -> None:
         """Take the last look, earlier than planned: it may use all that is left, if any is."""

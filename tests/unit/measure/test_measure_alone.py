@@ -98,11 +98,21 @@ def test_disturbed_rounds_are_taken_again_and_counted(fake, clock) -> None:
     assert measured.notes == ()
 
 
-def test_a_measurement_that_stays_disturbed_says_so(fake, clock) -> None:
+def test_a_measurement_that_stays_disturbed_keeps_all_its_rounds_and_says_so(fake, clock) -> None:
     watch = fake.scripted_watch(*["steal"] * 1000)
     measured = measure(fake.session(lambda _: 0.01), [fake.load()], PLAN, clock=clock, watch=watch)
-    assert measured.disturbed_rounds == 2 * PLAN.min_rounds
-    assert measured.notes == ("single_stream: 8 of 8 rounds stayed disturbed (steal)",)
+    count = PLAN.min_rounds + 1
+    assert measured.disturbed_rounds == count
+    assert len(measured.arrays["single_stream_wall_s"]) == count
+    assert measured.notes == (f"single_stream: {count} of {count} rounds were disturbed and count (steal)",)
+
+
+def test_disturbed_rounds_count_when_time_leaves_too_few_others(fake, clock) -> None:
+    watch = fake.scripted_watch("steal", "", "steal")
+    measured = measure(fake.session(lambda _: 0.5), [fake.load()], PLAN, clock=clock, watch=watch)
+    assert measured.stopped == "limit"
+    assert len(measured.arrays["single_stream_wall_s"]) == 4
+    assert measured.disturbed_rounds == 2
 
 
 def race(fake, clock, front_latency_s: float, accuracy: Value | None):

@@ -70,15 +70,24 @@ def test_interval_holds_the_median_and_stays_within_the_data(series: np.ndarray)
 
 
 def test_levels_of_all_looks_sum_to_the_error_rate() -> None:
-    looks, total = Looks(Plan(min_rounds=8, max_rounds=60)), 0.0
-    counts = [count for count in range(1, 61) if looks.due(count)]
-    for count in counts:
+    looks, total, counts = Looks(Plan(min_rounds=8, max_rounds=60)), 0.0, []
+    for count in filter(looks.due, range(1, 61)):
         looks.take(count)
         total += looks.level
+        counts.append(count)
     assert total == pytest.approx(ALPHA)
     assert counts[0] == 8
     assert counts[-1] == 60
     assert len(counts) < 10
+
+
+def test_a_look_that_was_jumped_over_is_still_taken_once() -> None:
+    looks = Looks(Plan(min_rounds=8, max_rounds=60))
+    assert not looks.due(7)
+    assert looks.due(17)
+    looks.take(17)
+    assert not looks.due(18)
+    assert looks.due(60)
 
 
 def test_a_last_look_ahead_of_plan_uses_what_is_left() -> None:
