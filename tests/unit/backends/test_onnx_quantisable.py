@@ -38,5 +38,6 @@ def test_weights_are_of_the_type_of_most_bytes(tmp_path: Path, model, dtype: str
 
 def test_external_files_are_found_and_counted(tmp_path: Path) -> None:
     path = with_external_data(tmp_path / "m.onnx")
-    assert external_files(load_graph(path)) == ("m.data",)
-    assert size_bytes(path) == path.stat().st_size + (tmp_path / "m.data").stat().st_size
+    model = load_graph(path)
+    assert external_files(model) == ("m.data",)
+    assert size_bytes(path, model) == path.stat().st_size + (tmp_path / "m.data").stat().st_size

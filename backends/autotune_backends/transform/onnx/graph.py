@@ -53,9 +53,9 @@ def external_files(model: Any) -> tuple[str, ...]:
     )
 
 
-def size_bytes(path: Path) -> int:
-    """Bytes of the model and its external data."""
-    files = (path, *(path.parent / name for name in external_files(load_graph(path))))
+def size_bytes(path: Path, model: Any) -> int:
+    """Bytes of the model at ``path``, read as ``model``, and of its external data."""
+    files = (path, *(path.parent / name for name in external_files(model)))
     return sum(file.stat().st_size for file in files)
 
 

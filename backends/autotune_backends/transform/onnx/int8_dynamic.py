@@ -36,15 +36,17 @@ class Int8Dynamic:
     def __call__(self, source: Path, target: Path) -> Change:
         """Write the quantised model. Its ``facts`` tell what became of it; nothing is written when nothing did."""
         original = load_graph(source)
-        external = bool(external_files(original)) or size_bytes(source) > EXTERNAL_ABOVE_BYTES
+        before = size_bytes(source, original)
+        external = bool(external_files(original)) or before > EXTERNAL_ABOVE_BYTES
         with tempfile.TemporaryDirectory(prefix=".quantising-", dir=target.parent) as work:
             repaired, prepared = _places(Path(work))
             repair = Repair(for_quantiser=True)(source, repaired)
             preparation = Prepare(external, self.library)(source if repair.unchanged else repaired, prepared)
             self._quantise(prepared, target, external)
-        facts = _facts(original, load_graph(target)) | _sizes(source, target)
+        result = load_graph(target)
+        facts = _facts(original, result) | {"bytes_before": before, "bytes_after": size_bytes(target, result)}
         if not facts["quantised"]:
-            _remove(target)
+            _remove(target, external_files(result))
             return Change("int8_dynamic", facts, unchanged=_why_nothing(original))
         parts = {change.name: change.facts for change in (repair, preparation) if change.facts}
         return Change("int8_dynamic", facts | parts)
@@ -87,13 +89,9 @@ def _standard_attention(model: Any) -> list[str]:
     return [node.name for node in model.graph.node if node.op_type == "Attention" and node.domain in DEFAULT_DOMAIN]
 
 
-def _sizes(source: Path, target: Path) -> dict[str, int]:
-    return {"bytes_before": size_bytes(source), "bytes_after": size_bytes(target)}
-
-
-def _remove(model: Path) -> None:
-    for name in external_files(load_graph(model)):
-        (model.parent / name).unlink(missing_ok=True)
+def _remove(model: Path, external: tuple[str, ...]) -> None:
+    for name in external:
+        (model.parent / name).unlink()
     model.unlink()
 
 
