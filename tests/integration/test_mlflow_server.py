@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
@@ -27,7 +29,8 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def start_server(folder, port):
+def start_server(folder):
+    port = free_port()
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     stored = ["--backend-store-uri", f"sqlite:///{folder}/server.db", "--artifacts-destination", str(folder / "files")]
     quiet = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
@@ -49,15 +52,15 @@ def await_server(process, uri, limit_s=90.0):
     raise AssertionError("the server did not start")
 
 
-def stop_server(process, how=signal.SIGTERM):
-    os.killpg(process.pid, how)
+def stop_server(process):
+    os.killpg(process.pid, signal.SIGTERM)
     process.wait(30)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
-    process, uri = start_server(folder, free_port())
+    process, uri = start_server(folder)
     try:
         await_server(process, uri)
         yield uri
@@ -74,6 +77,40 @@ def exported(tmp_path):
     (folder / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
     (folder / "run.py").write_text("")
     return folder
+
+
+class Line:
+    """A way to the server that can be cut: forwards connections until the context is left."""
+
+    def __init__(self, server, port=0):
+        self._server = ("127.0.0.1", int(server.rpartition(":")[2]))
+        self._listening = socket.create_server(("127.0.0.1", port))
+        self._open = []
+        self.port = self._listening.getsockname()[1]
+        self.uri = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        for connection in [self._listening, *self._open]:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                near, far = self._listening.accept()[0], socket.create_connection(self._server)
+                self._open += [near, far]
+                for source, target in ((near, far), (far, near)):
+                    threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
+
+    def _forward(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
 
 
 def runs_of(uri, experiment):
@@ -150,29 +187,20 @@ def test_with_the_server_away_the_search_goes_on_and_one_line_says_so(tmp_path, 
     assert f"autotune sync {tmp_path / 'run'}" in line
 
 
-def test_a_server_that_goes_away_in_the_middle_is_filled_again_by_sync(tmp_path):
-    search, said, port = sample_search(tmp_path / "run"), [], free_port()
-    process, uri = start_server(tmp_path, port)
-    try:
-        await_server(process, uri)
-        tracker = MlflowTracker(search, uri, tmp_path / "run", said.append)
+def test_a_server_that_goes_away_in_the_middle_is_filled_again_by_sync(tmp_path, server):
+    search, said = sample_search(tmp_path / "run", stem="middle"), []
+    with Line(server) as line:
+        tracker = MlflowTracker(search, line.uri, tmp_path / "run", said.append)
         tracker.record(sample_record(0))
         assert tracker.ready()
-    finally:
-        stop_server(process, signal.SIGKILL)
     for record in sample_records()[1:]:
         tracker.record(record)
     tracker.close()
     assert tracker.away
     assert len(said) == 1
-
-    process, uri = start_server(tmp_path, port)
-    try:
-        await_server(process, uri)
-        MlflowTracker.sync(search, sample_records(), sample_front(search), "", {}, uri, tmp_path / "run")
-        assert runs_of(uri, "autotune/digits") == 1 + len(sample_records())
-    finally:
-        stop_server(process)
+    with Line(server, line.port) as again:
+        MlflowTracker.sync(search, sample_records(), sample_front(search), "", {}, again.uri, tmp_path / "run")
+    assert runs_of(server, "autotune/middle") == 1 + len(sample_records())
 
 
 def test_a_silent_server_holds_no_record_up(tmp_path, monkeypatch):

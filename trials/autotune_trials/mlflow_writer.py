@@ -55,7 +55,8 @@ class SearchWriter:
             return
         row = row_of(record, self._search)
         if trial not in self._runs:
-            self._runs[trial] = self._store.start(self._experiment, row.name, row.started_ms, row.tags)
+            named = {SEARCH: self._search.id, TRIAL: trial}
+            self._runs[trial] = self._store.start(self._experiment, row.name, row.started_ms, named)
         self._store.write(self._runs[trial], row)
         self._written.add(trial)
 
