@@ -46,15 +46,20 @@ class AlonePhase:
 
     def _take(self, most: int, looks: Looks | None) -> bool:
         """Take rounds up to ``most`` in all, or until a look finds the interval narrow; return False when time runs out."""
-        rounds, plan = self.rounds, self.rounds.plan
-        ends = rounds.clock.now_s() + plan.phase_limit_s - self._spent_s
+        clock, started = self.rounds.clock, self.rounds.clock.now_s()
+        try:
+            return self._take_until(most, looks, started + self.rounds.plan.phase_limit_s - self._spent_s)
+        finally:
+            self._spent_s += clock.now_s() - started
+
+    def _take_until(self, most: int, looks: Looks | None, ends: float) -> bool:
+        rounds = self.rounds
         while len(rounds.taken) < most:
             if rounds.log and rounds.clock.now_s() >= ends:
                 return False
             rounds.take()
             if looks is not None and self._narrow(looks):
                 return True
-        self._spent_s = plan.phase_limit_s - (ends - rounds.clock.now_s())
         return True
 
     def _narrow(self, looks: Looks) -> bool:

@@ -150,3 +150,17 @@ def test_a_candidate_that_may_be_on_the_front_is_measured_in_full(fake, clock, f
     measured = race(fake, clock, front_latency_s, accuracy)
     assert measured.stopped != "dominated"
     assert len(measured.arrays["single_stream_wall_s"]) > PLAN.min_rounds
+
+
+def test_a_screen_counts_against_the_phases_time(fake, clock) -> None:
+    slow = Value(value=9.0, unit="s", low=9.0, high=9.0)
+    measure(
+        fake.session(lambda _: 0.5),
+        [fake.load()],
+        PLAN,
+        clock=clock,
+        watch=fake.watch,
+        objectives=[objective("latency_p50")],
+        bar=[{"latency_p50": slow}],
+    )
+    assert clock.now_s() <= PLAN.warmup_limit_s + PLAN.phase_limit_s + 2
