@@ -47,7 +47,8 @@ def format_interval(value: Value, factor: float = 1.0) -> str:
     if value.low is None or value.high is None:
         return ""
     dash = " to " if value.low < 0 else "–"
-    return f"{format_number(value.low * factor)}{dash}{format_number(value.high * factor)}"
+    low, high = (format_number(end * factor).removeprefix(">") for end in (value.low, value.high))
+    return f"{low}{dash}{high}"
 
 
 def improvement(name: str, ratio: Value) -> Value:

@@ -59,7 +59,8 @@ def _expect(config: ExportedConfig) -> str:
         "| metric | value (95 % interval) | against the original | origin |",
         "|---|---|---|---|",
     ]
-    for name, value in config.promise.metrics.items():
+    known = {name: value for name, value in config.promise.metrics.items() if value.known}
+    for name, value in known.items():
         ratio = config.promise.ratios.get(name)
         against = format_ratio(name, ratio) if ratio is not None else ""
         shown = format_value(name, value.model_copy(update={"provenance": "measured"}), interval=True)

@@ -61,19 +61,21 @@ def check_speed(
     One attempt settles what is far from the bound; else the middle of several does, of two the kinder.
     """
     clock = tools.clock
-    end, attempts, notes = clock.now_s() + budget_s, list[tuple[Compared, ...]](), dict[str, None]()
+    end, attempts = clock.now_s() + budget_s, list[tuple[Compared, ...]]()
     while True:
         started = clock.now_s()
         measured = _measure(config, both, inputs, budget_s, tools)
         attempts.append(judge_speed(config, measured, paired=both.original is not None))
-        notes |= dict.fromkeys(measured.notes)
         took = clock.now_s() - started
         if settled(attempts) or clock.now_s() + took > end:
             break
     merged = tuple(middle(of_one) for of_one in zip(*attempts, strict=True))
-    if not settled(attempts):
-        notes["the budget left no time to measure again what is in doubt: give more with --budget"] = None
-    return Speed(merged, len(attempts), tuple(notes))
+    doubt = (
+        ()
+        if settled(attempts)
+        else ("the budget left no time to measure again what is in doubt: give more with --budget",)
+    )
+    return Speed(merged, len(attempts), (*measured.notes, *doubt))
 
 
 def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
@@ -84,7 +86,8 @@ def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
     if len(attempts) == 1:
         return not any(entry.verdict == "broken" or _close(entry) for entry in last)
     before = attempts[-2]
-    return all(one.verdict == other.verdict for one, other in zip(before, last, strict=True))
+    agree = all(one.verdict == other.verdict for one, other in zip(before, last, strict=True))
+    return agree and not any(entry.in_question for entry in last)
 
 
 def judge_speed(config: ExportedConfig, measured: Measured, *, paired: bool) -> tuple[Compared, ...]:

@@ -49,7 +49,8 @@ class Compared(Record):
         return self.verdict == "not compared" and self.how == "side by side"
 
     def __str__(self) -> str:
-        return " ".join(part for part in (f"{self.verdict}: {self.metric}", self._figures(), self.reason) if part)
+        said = ": ".join(part for part in (self._figures(), self.reason) if part)
+        return f"{self.verdict}: {self.metric}{f' {said}' if self._figures() else f': {said}' if said else ''}"
 
     def _figures(self) -> str:
         if self.promised is None or self.found is None:
@@ -59,7 +60,7 @@ class Compared(Record):
             text = f"{found} the original's, promised {promised}"
         else:
             text = f"{format_value(self.metric, self.found)}, promised {format_value(self.metric, self.promised)}"
-        return f"{text}{self._by()} ({self.how})"
+        return f"{text}{self._by()}{f' ({self.how})' if self.how else ''}"
 
     def _by(self) -> str:
         if self.verdict != "broken" or self.worse is None:

@@ -64,6 +64,8 @@ class PlainProgress:
         """Print what is searched, and for how long."""
         self._search, self._pace = search, Pace.start(search, spent_s, self._clock)
         self._print(_headline(search))
+        for remark in search.remarks:
+            self._print(f"note: {remark}")
 
     def on_submit(self, trial: Trial) -> None:
         """Print nothing: the record's line says it all."""
@@ -102,6 +104,8 @@ class LiveProgress:
     def on_start(self, search: SearchFile, spent_s: float = 0.0) -> None:
         """Show what is searched."""
         self._search, self._pace = search, Pace.start(search, spent_s, self._clock)
+        for remark in search.remarks:
+            self._live.console.print(f"note: {remark}", markup=False)
         self._live.start()
         self._redraw()
 

@@ -17,10 +17,9 @@ __all__ = ["trial_line"]
 def trial_line(record: TrialRecord, baseline: Candidate, objectives: Sequence[Objective]) -> str:
     """``"t0007  precision=int8: latency p50 1.23 ms, …"``, or the failure's stage, cause and first line."""
     trial = record.trial
-    what = "the original" if trial.purpose == "baseline" else difference(trial.candidate, baseline)
-    again = " (again)" if trial.repeat and trial.purpose != "front" else ""
-    beside = " (side by side)" if trial.purpose == "front" else ""
-    return f"{trial.id}  {what}{again}{beside}: {_outcome(record, objectives)}"
+    what = "the original" if trial.candidate == baseline else difference(trial.candidate, baseline)
+    again = " (side by side)" if trial.plan.paired else " (again)" if trial.repeat else ""
+    return f"{trial.id}  {what}{again}: {_outcome(record, objectives)}"
 
 
 def _outcome(record: TrialRecord, objectives: Sequence[Objective]) -> str:

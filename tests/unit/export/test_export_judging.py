@@ -103,3 +103,13 @@ def test_folder_is_broken_by_one_metric_and_kept_when_something_was_compared() -
 def test_broken_promise_says_by_how_much() -> None:
     text = str(judge_ratio("latency_p50", value(0.5), value(0.56)))
     assert text.startswith("broken: latency_p50 0.560× the original's, promised 0.500×, 12.0 % worse")
+
+
+def test_what_was_not_compared_says_why() -> None:
+    assert (
+        str(Compared(metric="accuracy", verdict="not compared", reason="no data")) == "not compared: accuracy: no data"
+    )
+    tail = judge_absolute("latency_p99", value(1e-3, unit="s"), value(5e-3, unit="s"))
+    assert str(tail) == (
+        "not compared: latency_p99 5.00 ms, promised 1.00 ms: a tail is not judged without a side-by-side comparison"
+    )
