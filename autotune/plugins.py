@@ -9,7 +9,7 @@ from typing import Any, Literal
 from autotune.core.errors import UserError, nearest
 from autotune.core.ports import Backend, ExecutorFactory, SpaceFunction
 
-__all__ = ["Group", "backend", "executor_factory", "names", "space_function", "tracker_factory"]
+__all__ = ["Group", "backend", "executor_factory", "names", "require", "space_function", "tracker_factory"]
 
 Group = Literal["search_spaces", "backends", "executors", "trackers"]
 
@@ -17,6 +17,15 @@ Group = Literal["search_spaces", "backends", "executors", "trackers"]
 def names(group: Group) -> list[str]:
     """Names installed in a group, sorted."""
     return sorted(_entries(group))
+
+
+def require(group: Group, name: str) -> None:
+    """Raise ``UserError``, with the nearest name, when nothing of that name is installed in the group."""
+    entries = _entries(group)
+    if name not in entries:
+        what = group.removesuffix("s").replace("_", " ")
+        remedy = f"installed: {', '.join(sorted(entries)) or 'none (run `pip install -e .` again)'}"
+        raise UserError(f"there is no {what} {name!r}{nearest(name, entries)}", remedy)
 
 
 def backend(name: str) -> Backend:
@@ -48,14 +57,10 @@ def _entries(group: Group) -> dict[str, EntryPoint]:
 
 
 def _load(group: Group, name: str) -> Any:
-    entries = _entries(group)
-    what = group.removesuffix("s").replace("_", " ")
-    if name not in entries:
-        remedy = f"installed: {', '.join(sorted(entries)) or 'none (run `pip install -e .` again)'}"
-        raise UserError(f"there is no {what} {name!r}{nearest(name, entries)}", remedy)
+    require(group, name)
     try:
-        return entries[name].load()
+        return _entries(group)[name].load()
     except ImportError as error:
         raise UserError(
-            f"{what} {name!r} cannot be imported: {error}", "install what it needs, see `autotune doctor`"
+            f"{name!r} of autotune.{group} cannot be imported: {error}", "install what it needs, see `autotune doctor`"
         ) from error

@@ -6,13 +6,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from autotune import plugins
+from autotune.api.settings import SearchSettings
 from autotune.core.dataset import DataFacts
 from autotune.core.errors import UserError, nearest
 from autotune.core.limits import Limit, parse_limit
 from autotune.core.objective import Objective, objective
 from autotune.core.workload import BUILT_IN, Workload
 
-__all__ = ["parse_dims", "read_limits", "read_metric", "read_objectives", "read_workload"]
+__all__ = ["parse_dims", "read_limits", "read_metric", "read_objectives", "read_workload", "refuse_unknown_choices"]
+
+SAMPLERS = ("auto",)
 
 _DIM = re.compile(r"([^=\s]+)=(\d+)")
 _NEEDS = {"latency": "single_stream", "response": "single_stream", "throughput": "offline"}
@@ -86,6 +90,17 @@ def read_limits(texts: Sequence[str], data: DataFacts) -> tuple[Limit, ...]:
                 f"--limit {limit.text!r} needs labels, and the data have none", "use fidelity, or give labelled data"
             )
     return limits
+
+
+def refuse_unknown_choices(settings: SearchSettings) -> None:
+    """Refuse, before anything is read, what no reading could mend."""
+    plugins.require("executors", settings.executor)
+    if settings.sampler not in SAMPLERS:
+        raise UserError(
+            f"there is no sampler {settings.sampler!r}{nearest(settings.sampler, SAMPLERS)}", "leave it out for auto"
+        )
+    if not 0 < settings.patience <= 1:
+        raise UserError(f"--patience {settings.patience:g} is no share of the trials", "give more than 0 and at most 1")
 
 
 def _refuse_unmeasured(objectives: Sequence[Objective], workload: Workload, data: DataFacts) -> None:

@@ -10,7 +10,14 @@ from pathlib import Path
 
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
-from autotune.api.options import parse_dims, read_limits, read_metric, read_objectives, read_workload
+from autotune.api.options import (
+    parse_dims,
+    read_limits,
+    read_metric,
+    read_objectives,
+    read_workload,
+    refuse_unknown_choices,
+)
 from autotune.api.settings import SearchSettings
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
@@ -27,21 +34,21 @@ DEFAULT_BUDGET_S = 3600.0
 
 @dataclass(frozen=True)
 class Prepared:
-    """A search that was read and checked, and where its run folder will be. ``remarks`` are for the person."""
+    """A search that was read and checked, and where its run folder will be."""
 
     search: SearchFile
     folder: Path
-    remarks: tuple[str, ...]
 
 
 def prepare(settings: SearchSettings) -> Prepared:
     """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
+    refuse_unknown_choices(settings)
     settings = _absolute(settings)
     model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
     context, space = _context(settings, model, data, backends)
     search = _search_file(settings, context, space)
-    return Prepared(search, context.folder, _remarks(context))
+    return Prepared(search, context.folder)
 
 
 def read_model_and_data(settings: SearchSettings) -> tuple[ModelFacts, DataFacts]:
@@ -121,6 +128,7 @@ def _search_file(settings: SearchSettings, context: SearchContext, space: Search
         environment=context.environment,
         context=context,
         asked=settings.model_dump(mode="json"),
+        remarks=_remarks(context),
     )
 
 

@@ -49,7 +49,9 @@ def search(
     custom_op_lib: Annotated[
         Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)
     ] = None,
-    sampler: Annotated[str, typer.Option(help="auto, tpe, random or enumerate.", rich_help_panel=_HOW)] = "auto",
+    sampler: Annotated[
+        str, typer.Option(help="auto: experts first, then all of a small space, or TPE.", rich_help_panel=_HOW)
+    ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of everything random.", rich_help_panel=_HOW)] = 0,
     patience: Annotated[
         float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)

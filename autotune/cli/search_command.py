@@ -72,17 +72,13 @@ def _dry_run(prepared: Prepared, request: Request) -> int:
         print_json(search.to_json(indent=1))
         return int(ExitCode.DONE)
     console().print(space_text(search.space, search.workload, search.devices), markup=False)
-    for remark in prepared.remarks:
+    for remark in search.remarks:
         print(f"note: {remark}")
     return int(ExitCode.DONE)
 
 
 def _search(prepared: Prepared, request: Request, stop: Stop) -> Run:
     display = _display(request)
-    if display is not None:
-        for remark in prepared.remarks:
-            console(stderr=True).print(f"note: {remark}", markup=False)
-        console(stderr=True).print(f"run folder: {prepared.folder}", markup=False, soft_wrap=True)
     return run_prepared(prepared, display=display, stop=stop, address=request.settings["address"], clock=SystemClock())
 
 

@@ -43,6 +43,7 @@ class SearchFile(FileRecord):
 
     ``context`` is what trials share; ``facts`` are in it. ``max_trials`` counts trials of all purposes but ``front``.
     ``asked`` holds the options as they were given: ``--from`` prepares the search from them again.
+    ``remarks`` are for the person: where energy and quality come from, what is odd about the model.
     """
 
     schema_: str = Field(default="autotune/search/1", alias="schema")
@@ -67,6 +68,7 @@ class SearchFile(FileRecord):
     environment: Environment
     context: SearchContext
     asked: dict[str, Any] = Field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def facts(self) -> ModelFacts:

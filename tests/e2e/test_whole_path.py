@@ -1,0 +1,211 @@
+"""The whole path of a user, through the command line, on real parts: search → front → export → verify → resume → MLflow."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
+SEARCH = ["search", str(EXAMPLE / "model.onnx"), "--data", str(EXAMPLE / "test.npz"), "--metric", "top1"]
+
+
+def autotune(*arguments: str, cwd: Path, code: int = 0, timeout_s: float = 150) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "autotune", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == code, done.stderr[-3000:] + done.stdout[-3000:]
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RAY_"))}
+    return kept | {"COLUMNS": "100"}
+
+
+def journal(run: Path) -> list[dict]:
+    lines = (run / "journal.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines[1:]]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("user")
+
+
+@pytest.fixture(scope="module")
+def run(place: Path) -> Path:
+    """A search by Ray workers, tracked in a local store."""
+    out = autotune(*SEARCH, "--trials", "8", "--budget", "75s", "-o", "run", "--json", cwd=place)
+    assert json.loads(out)["schema"] == "autotune/front/1"
+    return place / "run"
+
+
+def test_search_leaves_a_checked_front_with_the_baseline_measured_first(run: Path) -> None:
+    records = journal(run)
+    assert records[0]["trial"]["purpose"] == "baseline"
+    front = json.loads((run / "front.json").read_text())
+    assert front["kind"] == "real"
+    assert front["quality"] == "accuracy"
+    assert front["points"]
+    assert {objective["metric"] for objective in front["objectives"]} >= {"latency_p50", "throughput", "accuracy"}
+    provenances = {name: value["provenance"] for name, value in front["baseline"]["metrics"].items()}
+    assert provenances["latency_p50"] == "measured"
+    assert provenances.get("energy", "estimated") == "estimated"
+
+
+def test_every_point_called_better_has_a_paired_ratio(run: Path) -> None:
+    front = json.loads((run / "front.json").read_text())
+    for point in front["points"]:
+        if point["id"] != "baseline" and point["trial"].startswith("f"):
+            assert point["ratios"]["latency_p50"]["low"] is not None
+
+
+def test_front_prints_an_answer_and_the_same_json(place: Path, run: Path) -> None:
+    assert "original" in autotune("front", "run", cwd=place)
+    assert json.loads(autotune("front", "run", "--json", cwd=place)) == json.loads((run / "front.json").read_text())
+
+
+def test_a_picked_point_is_exported_runs_alone_and_is_kept(place: Path, run: Path) -> None:
+    autotune("pick", "run", "knee", cwd=place)
+    autotune("export", "--picked", "-o", "deploy", cwd=place)
+    alone = subprocess.run(
+        [sys.executable, "-c", _ALONE, "deploy/run.py"],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert alone.returncode == 0, alone.stderr
+    report = json.loads(autotune("verify", "deploy", "--json", "--budget", "60s", cwd=place))
+    assert report["verdict"] == "kept"
+
+
+_ALONE = """
+import runpy, sys
+sys.argv = sys.argv[1:]
+before = set(sys.modules)
+runpy.run_path(sys.argv[0], run_name="__main__")
+used = {name.partition(".")[0] for name in set(sys.modules) - before}
+sys.exit(",".join(used & {"autotune", "onnx", "pydantic", "ray", "mlflow", "optuna", "scipy"}))
+"""
+
+
+def test_mlflow_holds_one_run_per_trial_and_the_fronts_tags(place: Path, run: Path) -> None:
+    import mlflow
+
+    client = mlflow.MlflowClient(f"sqlite:///{place / 'mlflow.db'}")
+    (experiment,) = client.search_experiments(filter_string="name = 'autotune/model'")
+    runs = client.search_runs([experiment.experiment_id], max_results=1000)
+    trials = [one.data.tags["autotune.trial"] for one in runs if "autotune.trial" in one.data.tags]
+    assert sorted(trials) == sorted(record["trial"]["id"] for record in journal(run))
+    front = json.loads((run / "front.json").read_text())
+    tagged = {one.data.tags["autotune.point"] for one in runs if one.data.tags.get("autotune.front") == "true"}
+    assert tagged == {point["id"] for point in front["points"]}
+
+
+def test_a_registered_alias_exports_the_same_folder_on_a_machine_with_the_store_alone(place: Path, run: Path) -> None:
+    autotune("pick", "run", "knee", "--alias", "champion", cwd=place)
+    store = f"sqlite:///{place / 'mlflow.db'}"
+    autotune("export", "--picked", "-o", "picked", "--tracking-uri", store, cwd=place)
+    autotune("export", "--model", "models:/model@champion", "-o", "champion", "--tracking-uri", store, cwd=place)
+    compared = filecmp.dircmp(place / "picked", place / "champion")
+    assert not (compared.left_only or compared.right_only or compared.diff_files)
+    assert compared.common_files
+
+
+def test_sync_into_another_store_shows_the_same_search_once(place: Path, run: Path) -> None:
+    import mlflow
+
+    store = f"sqlite:///{place / 'other.db'}"
+    for _ in range(2):
+        autotune("sync", "run", "--tracking-uri", store, cwd=place)
+    client = mlflow.MlflowClient(store)
+    (experiment,) = client.search_experiments(filter_string="name = 'autotune/model'")
+    runs = client.search_runs([experiment.experiment_id], max_results=1000)
+    assert len([one for one in runs if "autotune.trial" in one.data.tags]) == len(journal(run))
+
+
+def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(place: Path) -> None:
+    command = [
+        *SEARCH,
+        "--trials",
+        "6",
+        "--budget",
+        "70s",
+        "--executor",
+        "process",
+        "--no-tracking",
+        "-o",
+        "killed",
+        "-q",
+    ]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "autotune", *command], cwd=place, env=environment(), stdout=subprocess.DEVNULL
+    )
+    wait_for_records(place / "killed", 2)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait(10)
+    before = [record["trial"]["key"] for record in journal(place / "killed")]
+    autotune("search", "--resume", "killed", "-q", cwd=place)
+    after = [record["trial"]["key"] for record in journal(place / "killed")]
+    assert after[: len(before)] == before
+    assert len(set(after)) == len(after)
+    assert len([record for record in journal(place / "killed") if record["trial"]["purpose"] != "front"]) == 6
+
+
+def test_sigint_keeps_what_was_found_and_exits_130(place: Path) -> None:
+    command = [*SEARCH, "--budget", "90s", "--executor", "process", "--no-tracking", "-o", "stopped", "-q"]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "autotune", *command], cwd=place, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    wait_for_records(place / "stopped", 2)
+    driver.send_signal(signal.SIGINT)
+    out, _ = driver.communicate(timeout=30)
+    assert driver.returncode == 130
+    assert "original" in out
+    assert (place / "stopped" / "front.json").is_file()
+
+
+def test_a_second_driver_is_refused_with_the_firsts_pid(place: Path) -> None:
+    command = [*SEARCH, "--budget", "60s", "--executor", "process", "--no-tracking", "-o", "busy", "-q"]
+    driver = subprocess.Popen([sys.executable, "-m", "autotune", *command], cwd=place, env=environment())
+    try:
+        wait_for_records(place / "busy", 1)
+        refused = subprocess.run(
+            [sys.executable, "-m", "autotune", "search", "--resume", "busy"],
+            cwd=place,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert refused.returncode == 2
+        assert str(driver.pid) in refused.stderr
+    finally:
+        driver.terminate()
+        assert driver.wait(30) == 143
+
+
+def wait_for_records(run: Path, count: int) -> None:
+    due = time.monotonic() + 90
+    while time.monotonic() < due:
+        if (run / "journal.jsonl").is_file() and len(journal(run)) >= count:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{run} did not reach {count} records")
