@@ -50,7 +50,7 @@ def search(
         Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)
     ] = None,
     sampler: Annotated[
-        str, typer.Option(help="auto: experts first, then all of a small space, or TPE.", rich_help_panel=_HOW)
+        str, typer.Option(help="auto: experts, then enumeration or TPE.", rich_help_panel=_HOW)
     ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed of everything random.", rich_help_panel=_HOW)] = 0,
     patience: Annotated[

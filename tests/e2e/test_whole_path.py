@@ -124,7 +124,7 @@ def test_a_registered_alias_exports_the_same_folder_on_a_machine_with_the_store_
     autotune("export", "--picked", "-o", "picked", "--tracking-uri", store, cwd=place)
     autotune("export", "--model", "models:/model@champion", "-o", "champion", "--tracking-uri", store, cwd=place)
     compared = filecmp.dircmp(place / "picked", place / "champion")
-    assert not (compared.left_only or compared.right_only or compared.diff_files)
+    assert not [*compared.left_only, *compared.right_only, *compared.diff_files]
     assert compared.common_files
 
 
