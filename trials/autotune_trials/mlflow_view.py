@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from autotune.core.space import Parameter
 from autotune.runs.search_file import SearchFile
 from autotune_trials.mlflow_names import POINT, SEARCH, SHOWN, safe_name, shown_name
 
@@ -22,6 +23,7 @@ __all__ = ["experiment_link", "share_key", "view_tag", "views_work"]
 _TAG = "mlflow.sharedViewState."
 _RUN_COLUMNS = ("attributes.`Created`", "attributes.`Duration`")
 _COLUMN_LIMIT = 12
+_FRONT, _CHOICES = "Front", "Parameters"
 
 
 def views_work(version: str) -> bool:
@@ -74,15 +76,17 @@ def _state(search: SearchFile) -> dict[str, Any]:
         "hideEmptyCharts": True,
         "groupBy": None,
         "groupsExpanded": {},
-        "compareRunSections": [_section()],
+        "compareRunSections": [_section(_FRONT, 2), _section(_CHOICES, 1)],
         "compareRunCharts": [*_scatters(metrics), _parallel(search, metrics)],
     }
 
 
-def _section() -> dict[str, Any]:
+def _section(name: str, columns: int) -> dict[str, Any]:
     return {
-        "uuid": "autotune-front",
-        "name": "Front",
+        "uuid": f"autotune-{name}",
+        "name": name,
+        "columns": columns,
+        "cardHeight": 420,
         "display": True,
         "isReordered": True,
         "deleted": False,
@@ -90,12 +94,12 @@ def _section() -> dict[str, Any]:
     }
 
 
-def _chart(uuid: str, kind: str) -> dict[str, Any]:
+def _chart(section: str, uuid: str, kind: str) -> dict[str, Any]:
     return {
-        "uuid": uuid,
+        "uuid": f"autotune-{uuid}",
         "type": kind,
         "runsCountToCompare": 100,
-        "metricSectionId": "autotune-front",
+        "metricSectionId": f"autotune-{section}",
         "deleted": False,
         "isGenerated": False,
     }
@@ -104,13 +108,21 @@ def _chart(uuid: str, kind: str) -> dict[str, Any]:
 def _scatters(metrics: Sequence[str]) -> list[dict[str, Any]]:
     """The first objective against each of the others."""
     return [
-        _chart(f"autotune-scatter-{other}", "SCATTER")
+        _chart(_FRONT, f"scatter-{other}", "SCATTER")
         | {"xaxis": {"type": "METRIC", "key": metrics[0]}, "yaxis": {"type": "METRIC", "key": other}}
         for other in metrics[1:]
     ]
 
 
 def _parallel(search: SearchFile, metrics: Sequence[str]) -> dict[str, Any]:
-    """Only parameters that every candidate has: a run with a word among numbers would drop out of the chart."""
-    always = [safe_name(parameter.name) for parameter in search.space.parameters if not parameter.requires]
-    return _chart("autotune-parallel", "PARALLEL") | {"selectedMetrics": list(metrics), "selectedParams": always}
+    charted = [safe_name(parameter.name) for parameter in search.space.parameters if _charts(parameter)]
+    return _chart(_CHOICES, "parallel", "PARALLEL") | {"selectedMetrics": list(metrics), "selectedParams": charted}
+
+
+def _charts(parameter: Parameter) -> bool:
+    """Whether an axis can show it: it varies, and is all words or all numbers, "–" (it does not apply) being a word.
+
+    Runs with a word among an axis's numbers are left out of the chart.
+    """
+    words = {isinstance(choice, str | bool) for choice in parameter.choices} or {False}
+    return len(parameter.choices) != 1 and (words == {True} or (words == {False} and not parameter.requires))

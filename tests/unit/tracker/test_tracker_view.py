@@ -35,10 +35,14 @@ def test_the_view_plots_the_first_objective_against_each_other(state):
     assert [chart["yaxis"]["key"] for chart in scatters] == ["throughput_per_s", "energy_mj", "fidelity"]
 
 
-def test_parallel_coordinates_leave_conditional_parameters_out(state):
+def test_parallel_coordinates_leave_out_what_mixes_words_with_numbers_or_never_varies(state):
     (parallel,) = [chart for chart in state["compareRunCharts"] if chart["type"] == "PARALLEL"]
-    assert "block" not in parallel["selectedParams"]
-    assert "precision" in parallel["selectedParams"]
+    assert parallel["selectedParams"] == ["precision", "threads", "spinning"]
+
+
+def test_every_chart_lies_in_a_section(state):
+    sections = {section["uuid"] for section in state["compareRunSections"]}
+    assert {chart["metricSectionId"] for chart in state["compareRunCharts"]} == sections
 
 
 def test_a_link_without_a_view_still_opens_the_runs():
