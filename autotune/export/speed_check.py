@@ -31,6 +31,7 @@ __all__ = ["Instruments", "Speed", "check_speed", "judge_speed", "promised_ratio
 MAX_ATTEMPTS = 3
 
 _NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
+_NO_TIME = "the budget left no time to measure again what is in doubt: give more with --budget"
 _OWN_SPEED = ("latency_p50", "throughput")
 
 
@@ -70,11 +71,7 @@ def check_speed(
         if settled(attempts) or clock.now_s() + took > end:
             break
     merged = tuple(middle(of_one) for of_one in zip(*attempts, strict=True))
-    doubt = (
-        ()
-        if settled(attempts)
-        else ("the budget left no time to measure again what is in doubt: give more with --budget",)
-    )
+    doubt = () if settled(attempts) else (_NO_TIME,)
     return Speed(merged, len(attempts), (*measured.notes, *doubt))
 
 

@@ -75,8 +75,10 @@ def _placed(
     session = config.session.model_copy(update={"custom_op_library": library})
     beside = config.original
     if beside is not None or original is not None:
+        beside = beside or Original()
         model = None if original is None else f"original/{original.model}"
-        beside = (beside or Original()).model_copy(update={"model": model})
+        theirs = beside.session.model_copy(update={"custom_op_library": library})
+        beside = beside.model_copy(update={"model": model, "session": theirs})
     return config.model_copy(update={"files": tuple(files), "session": session, "original": beside})
 
 

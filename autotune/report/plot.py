@@ -35,6 +35,7 @@ def plot_front(front: Front, file: Path, x: str | None = None, y: str | None = N
     axes.set_xlabel(_axis(front, across))
     axes.set_ylabel(_axis(front, up))
     axes.set_title(f"{front.search}: 95 % intervals")
+    axes.margins(x=0.15, y=0.1)
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
     figure.savefig(file, format="png")

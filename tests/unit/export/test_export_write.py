@@ -117,6 +117,8 @@ def test_custom_operators_library_goes_along(tmp_path: Path, config: ExportedCon
     library.write_bytes(b"")
     written = write_export(tmp_path / "out", config, artifact, ["model.onnx"], custom_op_library=library)
     assert written.session.custom_op_library == "libops.so"
+    assert written.original is not None
+    assert written.original.session.custom_op_library == "libops.so"
     assert (tmp_path / "out" / "libops.so").is_file()
 
 
