@@ -39,7 +39,9 @@ def magika(folder: Path) -> tuple[Path, Path]:
     source = _package("magika") / "models" / "standard_v3_3"
     settings = json.loads((source / "config.min.json").read_text())
     files = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*"))
-    contents = (file.read_bytes() for file in files if file.is_file() and file.stat().st_size > settings["min_file_size_for_dl"])
+    contents = (
+        file.read_bytes() for file in files if file.is_file() and file.stat().st_size > settings["min_file_size_for_dl"]
+    )
     rows = [_magika_features(content, settings) for content in itertools.islice(contents, 0, SAMPLES * 7, 7)]
     model, data = folder / "magika.onnx", folder / "magika.npz"
     shutil.copy(source / "model.onnx", model)
