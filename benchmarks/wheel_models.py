@@ -28,7 +28,7 @@ MINILM_TOKENS = 64
 SAMPLES = 400
 
 
-def digits(folder: Path) -> tuple[Path, Path]:
+def digits(folder: Path) -> tuple[Path, Path]:  # noqa: ARG001  # all of these are called alike
     """Return the shipped example's model and labelled data; ``folder`` is not used."""
     here = Path(__file__).parents[1] / "examples" / "digits"
     return here / "model.onnx", here / "test.npz"
