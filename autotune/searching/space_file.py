@@ -22,9 +22,7 @@ _ADD_KEYS = ("choices", "low", "high", "step", "log", "requires", "affects", "do
 def base_of(text: str, source: str) -> str | None:
     """Return the space that the file narrows; None when it does not say. Raises ``UserError``."""
     base = _read(text, source).get("base")
-    if base is not None and not isinstance(base, str):
-        raise UserError(f"{source}: base is no name: {base!r}", "write base: NAME, see `autotune spaces`")
-    return base
+    return None if base is None else str(base)
 
 
 def narrow(space: SearchSpace, text: str, source: str) -> SearchSpace:
@@ -48,6 +46,9 @@ def narrow(space: SearchSpace, text: str, source: str) -> SearchSpace:
 def _read(text: str, source: str) -> Mapping[str, Any]:
     data = read_mapping(text, source)
     only_keys(data, _KEYS, source)
+    for key in ("name", "base"):
+        if not isinstance(data.get(key, ""), str):
+            raise UserError(f"{source}: {key} is no name: {data[key]!r}", f"write {key}: NAME, see `autotune spaces`")
     return data
 
 
