@@ -23,7 +23,6 @@ _ALLOWED = (
     "VIRTUAL_ENV",
     "PYTHONPATH",
     "PYTHONHOME",
-    "PYTHONSAFEPATH",
     "PYTHONUTF8",
     "CONDA_*",
     "XDG_*",
@@ -39,6 +38,7 @@ _ALLOWED = (
 
 _SET = {
     "PYTHONUNBUFFERED": "1",
+    "PYTHONSAFEPATH": "1",  # a file of the user's folder must not stand for a library's module of that name
     "TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1",  # a .pt2 archive can run code when it is loaded
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",

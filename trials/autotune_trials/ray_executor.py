@@ -20,7 +20,7 @@ from autotune.runs.layout import RunLayout
 from autotune_trials.endings import TrialBug, failed_record
 from autotune_trials.environment import trial_environment
 from autotune_trials.process import end_abandoned, run_in_process
-from autotune_trials.ray_settings import OBJECT_STORE_BYTES, ray_environment, short_folder, without_broken_amdsmi
+from autotune_trials.ray_settings import OBJECT_STORE_BYTES, ray_environment, short_folder, unreachable, without_amdsmi
 from autotune_trials.slots import free_slots
 
 __all__ = ["RayExecutor"]
@@ -167,10 +167,12 @@ class _Ray:
             ray.shutdown()
 
     def _start(self) -> None:
-        logging.getLogger("ray").setLevel(logging.ERROR)
-        with without_broken_amdsmi(self._folder / "python"):
+        if self._address is not None and (reason := unreachable(self._address)):
+            raise ConnectionError(reason)
+        with without_amdsmi(self._folder / "python"):
             import ray
 
+            logging.getLogger("ray").setLevel(logging.ERROR)
             if not ray.is_initialized():
                 ray.init(**self._arguments())
                 self._started = True

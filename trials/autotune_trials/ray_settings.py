@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import secrets
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["OBJECT_STORE_BYTES", "ray_environment", "short_folder", "without_broken_amdsmi"]
+__all__ = ["OBJECT_STORE_BYTES", "ray_environment", "short_folder", "unreachable", "without_amdsmi"]
 
 OBJECT_STORE_BYTES = 80 * 2**20
 """Ray's least is 75 MiB. Assignments and records are all that passes through it, a few kB each: paths travel, not contents."""
@@ -30,6 +30,7 @@ _VARIABLES = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 
+_CONNECT_S = 5.0
 _SOCKET_PATH_BYTES = 107  # unix(7): sun_path
 _RAY_PATH_BYTES = 70  # what Ray adds: /session_<time>_<pid>/sockets/plasma_store
 
@@ -50,18 +51,18 @@ def ray_environment() -> Iterator[None]:
 
 
 @contextmanager
-def without_broken_amdsmi(folder: Path) -> Iterator[None]:
-    """Let Ray start although AMD's ``amdsmi`` package is there without its library; ``folder`` is for what that takes.
+def without_amdsmi(folder: Path) -> Iterator[None]:
+    """Keep Ray from AMD's ``amdsmi`` package while it starts; ``folder``, not there yet, is for what that takes.
 
-    Without ``libamd_smi.so``, importing that package raises ``KeyError``, and so does importing Ray, which is ready for
-    ``ImportError`` alone. (The Zeus energy library installs the package everywhere.) While Ray starts, a module that raises
-    ``ImportError`` stands before it, in this process and in Ray's.
+    The package may be there without its library (the Zeus energy library installs it everywhere): importing it then prints on
+    stdout and raises ``KeyError``, and so does importing Ray, which is ready for ``ImportError`` alone. Ray is not needed to
+    count GPUs. A module that raises ``ImportError`` stands before the package, in this process and in Ray's daemons.
     """
-    if not _amdsmi_is_broken():
+    if importlib.util.find_spec("amdsmi") is None or "amdsmi" in sys.modules:
         yield
         return
     folder.mkdir()
-    (folder / "amdsmi.py").write_text('raise ImportError("libamd_smi.so is not installed")\n')
+    (folder / "amdsmi.py").write_text('raise ImportError("hidden from Ray")\n')
     path = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *([path] if path else [])])
     sys.path.insert(0, str(folder))
@@ -75,20 +76,23 @@ def without_broken_amdsmi(folder: Path) -> Iterator[None]:
             os.environ["PYTHONPATH"] = path
 
 
+def unreachable(address: str) -> str | None:
+    """Say why nothing answers at ``host:port``, None when something does or the address is no such pair.
+
+    Ray itself would try for minutes.
+    """
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or "/" in host:
+        return None
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
 def short_folder() -> str:
     """Make a folder whose path leaves Ray room for its socket's."""
     parent = tempfile.gettempdir()
     long = len(os.fsencode(parent)) + len("/autotune-12345678") + _RAY_PATH_BYTES > _SOCKET_PATH_BYTES
     return tempfile.mkdtemp(prefix="autotune-", dir="/tmp" if long else parent)
-
-
-def _amdsmi_is_broken() -> bool:
-    if importlib.util.find_spec("amdsmi") is None:
-        return False
-    try:
-        importlib.import_module("amdsmi")
-    except ImportError:
-        return False
-    except Exception:
-        return True
-    return False

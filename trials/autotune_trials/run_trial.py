@@ -54,6 +54,7 @@ def main(arguments: list[str]) -> int:
     try:
         if len(arguments) > 1:
             die_with_parent(int(arguments[1]))
+        sys.path.append(str(Path.cwd()))  # for the user's own `module:function`, behind every library
         record = run_trial(Assignment.model_validate_json(work.read_bytes()), work)
         write_atomic(record_file(work), record.to_json().encode())
     except UserError as error:
