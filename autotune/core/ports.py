@@ -178,6 +178,10 @@ class TrackerReader(Protocol):
         """Write a registered model's exported folder to the new folder ``to``. Raises ``UserError``."""
         ...
 
+    def address(self) -> str:
+        """The store's absolute address: a server's is also its UI's."""
+        ...
+
     def ui_command(self, port: int = 5000) -> list[str]:
         """The command that shows the store in a browser; empty when the store is a server with a UI of its own."""
         ...

@@ -14,10 +14,10 @@ import time
 import urllib.request
 
 import pytest
-from autotune_trials.mlflow_tracker import MlflowTracker
 
 from autotune.core.errors import UserError
 from autotune.testing.sample_search import sample_front, sample_record, sample_records, sample_search
+from autotune_trials.mlflow_tracker import MlflowTracker
 
 # mlflow 3.17 under SQLAlchemy 2.1
 pytestmark = pytest.mark.filterwarnings("ignore:The ``noload`` loader strategy is deprecated")

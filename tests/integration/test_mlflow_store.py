@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from autotune_trials.mlflow_tracker import MlflowTracker
 
 from autotune.core.candidate import Candidate
 from autotune.core.errors import UserError
 from autotune.testing.sample_search import sample_front, sample_record, sample_records, sample_search
+from autotune_trials.mlflow_tracker import MlflowTracker
 
 # mlflow 3.17 under SQLAlchemy 2.1
 pytestmark = pytest.mark.filterwarnings("ignore:The ``noload`` loader strategy is deprecated")
@@ -341,9 +342,23 @@ def test_the_environment_names_the_store(tmp_path, search, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/named.db")
     MlflowTracker.sync(search, [sample_record(0)], None, "", {}, None, tmp_path / "run")
     assert (tmp_path / "named.db").is_file()
+    assert MlflowTracker.reader().address() == f"sqlite:///{tmp_path}/named.db"
 
 
 def test_the_clients_telemetry_is_off(tracked):
     from mlflow.telemetry.utils import is_telemetry_disabled
 
     assert is_telemetry_disabled()
+
+
+@pytest.mark.parametrize("uri", ["nothing://x", "postgresql+nothing://127.0.0.1/x"])
+def test_an_address_that_is_no_store_is_a_persons_mistake(uri):
+    with pytest.raises(UserError, match=re.escape(uri)) as caught:
+        MlflowTracker.reader(uri).picked()
+    assert all(len(line) < 300 for line in str(caught.value).splitlines())
+
+
+def test_a_file_that_is_no_database_is_a_persons_mistake(tmp_path):
+    (tmp_path / "notes.db").write_text("not a database" * 1000)
+    with pytest.raises(UserError, match="file is not a database"):
+        MlflowTracker.reader(f"sqlite:///{tmp_path}/notes.db").picked()

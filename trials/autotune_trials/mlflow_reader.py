@@ -51,6 +51,10 @@ class MlflowReader:
         """Write the exported folder of ``models:/NAME@ALIAS`` (or ``models:/NAME/VERSION``) to the new folder ``to``."""
         return self._ask(lambda store: _download_model(store, reference, to))
 
+    def address(self) -> str:
+        """The store's absolute address: a server's is also its UI's."""
+        return self._ask(lambda store: store.uri)
+
     def ui_command(self, port: int = 5000) -> list[str]:
         """The command that shows the store in a browser at 127.0.0.1; empty when the store is a server: it has a UI."""
         return self._ask(lambda store: _ui_command(store, port))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
@@ -26,6 +27,7 @@ from mlflow.artifacts import download_artifacts  # noqa: E402
 from mlflow.entities import LoggedModelOutput, Metric, Param, Run, RunTag  # noqa: E402
 from mlflow.exceptions import MlflowException  # noqa: E402
 from mlflow.utils.validation import MAX_PARAMS_TAGS_PER_BATCH  # noqa: E402
+from sqlalchemy.exc import SQLAlchemyError  # noqa: E402
 
 from autotune_trials.mlflow_model import model_files  # noqa: E402
 from autotune_trials.mlflow_names import EXPERIMENT_PREFIX, MODEL_FOLDER  # noqa: E402
@@ -37,6 +39,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PAGE = 1000
+_LINE = 200
 _SQLITE = "sqlite:///"
 
 
@@ -45,13 +48,15 @@ class StoreError(Exception):
 
 
 def _guarded(call: Callable[P, R]) -> Callable[P, R]:
-    """Turn what mlflow raises into ``StoreError``. (It wraps connections' and databases' errors in its own.)"""
+    """Turn what mlflow raises into ``StoreError``. It wraps most errors of connections and databases in its own, and
+    imports a database's driver when an address first names one.
+    """
 
     @wraps(call)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return call(*args, **kwargs)
-        except (MlflowException, OSError) as error:
+        except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
             raise StoreError(_first_line(error)) from error
 
     return guarded
@@ -255,4 +260,5 @@ def _model_id(run: Run) -> str | None:
 
 
 def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+    line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return textwrap.shorten(line, _LINE, placeholder=" …")

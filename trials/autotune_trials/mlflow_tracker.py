@@ -97,7 +97,7 @@ class MlflowTracker:
                 self._pending[0].result(None if until is None else max(0.0, until - time.monotonic()))
             except TimeoutError:
                 return
-            except BaseException:
+            except Exception:
                 self._pending.popleft()
                 raise
             self._pending.popleft()
