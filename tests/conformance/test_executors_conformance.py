@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from autotune_trials.process_executor import ProcessExecutor
-from autotune_trials.ray_executor import RayExecutor
 
 from autotune.testing.executor_suite import ExecutorSuite, fake_context
+from autotune_trials.process_executor import ProcessExecutor
+from autotune_trials.ray_executor import RayExecutor
 
 
 class TestProcessExecutor(ExecutorSuite):

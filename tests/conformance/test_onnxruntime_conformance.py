@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autotune_backends.onnxruntime import OnnxRuntimeBackend
 
 from autotune.core.model import ModelFacts
 from autotune.core.ports import Backend
@@ -12,6 +11,7 @@ from autotune.core.samples import Tensors
 from autotune.models import read_model
 from autotune.testing.backend_suite import BackendSuite
 from autotune.testing.onnx_models import mlp, with_external_data
+from autotune_backends.onnxruntime import OnnxRuntimeBackend
 
 
 class TestOnnxRuntime(BackendSuite):

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autotune_backends.onnxruntime import OnnxRuntimeBackend
-from autotune_backends.transform.onnx import int8_dynamic
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
@@ -17,6 +15,8 @@ from autotune.core.samples import Tensors
 from autotune.core.workload import BUILT_IN
 from autotune.models import read_model
 from autotune.testing import onnx_cases, onnx_models
+from autotune_backends.onnxruntime import OnnxRuntimeBackend
+from autotune_backends.transform.onnx import int8_dynamic
 
 DIGITS = Path(__file__).parents[2] / "examples/digits"
 FP32 = Candidate(precision="fp32", graph_optimization="disabled", intra_op_threads=1)

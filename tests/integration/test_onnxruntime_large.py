@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from autotune_backends.onnxruntime import OnnxRuntimeBackend
 from onnx import TensorProto, helper
 
 from autotune.core.candidate import Candidate
 from autotune.models import read_model
+from autotune_backends.onnxruntime import OnnxRuntimeBackend
 
 WIDTH, LAYERS = 8192, 8
 WEIGHT_BYTES = WIDTH * WIDTH * 4

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from autotune_backends.onnxruntime.batch_probe import compare_rows
 
 A, B = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autotune_backends.transform.onnx.graph import load_graph
-from autotune_backends.transform.onnx.node_names import fresh_names, rename_nodes
-from autotune_backends.transform.onnx.repair import Repair
-from autotune_backends.transform.onnx.true_inputs import drop_weight_inputs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.testing.onnx_cases import twin_names, weight_as_input
 from autotune.testing.onnx_models import mlp
+from autotune_backends.transform.onnx.graph import load_graph
+from autotune_backends.transform.onnx.node_names import fresh_names, rename_nodes
+from autotune_backends.transform.onnx.repair import Repair
+from autotune_backends.transform.onnx.true_inputs import drop_weight_inputs
 
 NAMES = st.lists(st.sampled_from(["", "a", "a_2", "b", "node_0", "node_1", "node_1_2"]), max_size=12)
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from autotune_backends.transform.onnx.graph import external_files, load_graph, size_bytes
-from autotune_backends.transform.onnx.quantisable import QUANTISABLE, float_weight_dtype, quantisable, quantised
 
 from autotune.testing.onnx_cases import half_input, matmul_in_branch, shared_symbols
 from autotune.testing.onnx_models import conv_net, embedding, mlp, with_external_data
+from autotune_backends.transform.onnx.graph import external_files, load_graph, size_bytes
+from autotune_backends.transform.onnx.quantisable import QUANTISABLE, float_weight_dtype, quantisable, quantised
 
 
 def test_the_table_is_the_runtimes_registry() -> None:

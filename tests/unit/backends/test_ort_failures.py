@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 
 import pytest
+
 from autotune_backends.onnxruntime.failures import cause_of, message_of
 
 

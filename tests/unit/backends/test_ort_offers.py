@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from autotune_backends.onnxruntime.offers import ModelTraits, has_vnni, offer, thread_counts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.space import Offer
+from autotune_backends.onnxruntime.offers import ModelTraits, has_vnni, offer, thread_counts
 
 WORKS = BatchAxis(works=True, symbol="N")
 CPU = DeviceSpec(name="cpu", cpus=4, isa=("avx2", "avx512f", "avx512_vnni"))

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from autotune_backends.onnxruntime.settings import GRAPH_OPTIMIZATION, session_settings
 
 from autotune.core.candidate import Candidate
+from autotune_backends.onnxruntime.settings import GRAPH_OPTIMIZATION, session_settings
 
 
 def test_threads_are_always_set_to_the_counted_cpus() -> None:

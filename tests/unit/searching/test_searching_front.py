@@ -205,6 +205,20 @@ def test_accuracy_lost_is_judged_on_the_same_samples():
     assert ids(front) == ["t0002"]
 
 
+def test_a_likely_loss_of_quality_does_not_hide_the_point_that_avoids_it():
+    faithful = record("t0002", FAST, latency_p50=(6e-4, 1e-6), fidelity=(0.995, 0.004))
+    faster = record("t0003", FASTER, latency_p50=(5e-4, 1e-6), fidelity=(0.990, 0.005))
+    front = front_of([BASE, faithful, faster], fake_search(objectives=GOALS))
+    assert sorted(ids(front)) == ["baseline", "t0002", "t0003"]
+
+
+def test_quality_within_its_interval_is_not_better_than_the_baseline():
+    base = record("t0001", BASELINE, "baseline", latency_p50=1e-3, accuracy=0.90, accuracy_drop=0.0)
+    lucky = record("t0002", FAST, latency_p50=1e-3, accuracy=(0.91, 0.03), accuracy_drop=(-0.01, 0.02))
+    front = front_of([base, lucky], fake_search(objectives=("latency_p50", "accuracy")))
+    assert ids(front) == ["baseline"]
+
+
 def test_a_search_whose_baseline_never_ran_has_no_front():
     with pytest.raises(AllTrialsFailed, match="SIGSEGV"):
         front_of([failed("t0001", BASELINE, "baseline")], fake_search(objectives=GOALS))

@@ -164,3 +164,24 @@ def test_slots_that_somebody_else_holds_are_waited_for(desk):
     free_slots = table.executor.free_slots
     table.executor.free_slots = lambda device: 0 if table.clock.now_s() < 5 else free_slots(device)
     assert table.search().reason == "trials"
+
+
+def test_an_objective_that_cannot_be_known_here_is_said_once(desk):
+    asked = fake_search(max_trials=4)
+    without = {c: {k: v for k, v in r.items() if k != "energy"} for c, r in tabulate(asked.space, respond).items()}
+    table = desk(asked, Surface(without, asked.space.baseline))
+    table.search()
+    assert [note for note in table.watcher.notes if note.startswith("energy is no objective")] == table.watcher.notes
+    front = table.finish()
+    assert [objective.metric for objective in front.objectives] == ["latency_p50", "throughput", "fidelity"]
+
+
+def test_a_finished_search_resumed_without_more_budget_changes_nothing(desk):
+    asked = fake_search(budget_s=120.0)
+    table = desk(asked)
+    table.search()
+    front = table.finish()
+    again = desk(asked, records=table.run.records(), spent_s=table.run.spent_s())
+    assert again.search().reason == "budget"
+    assert again.finish() == front
+    assert again.executor.submitted == []

@@ -35,7 +35,8 @@ def baseline(latency_s=0.001, overhead=2.0, measured=1.0):
 
 def contender(name, *costs):
     record = sample_record(1)
-    return Contender(name, record, record.outcome, costs, tuple((cost, cost) for cost in costs), 1)
+    ends = tuple((cost, cost) for cost in costs)
+    return Contender(name, record, record.outcome, costs, ends, ends, 1)
 
 
 def test_budget_counts_this_process_and_those_before():

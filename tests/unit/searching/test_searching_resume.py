@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from autotune.testing.fake_search import fake_search, fake_space, respond
 from autotune.testing.surface import Surface, tabulate
 
-_FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_FEW = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def holes(space):
@@ -75,7 +75,7 @@ def test_a_resumed_search_goes_on_with_its_plan_under_a_larger_budget(desk):
     first = desk(fake_search(budget_s=120.0))
     first.search()
     plan = first.searched[1].plan
-    second = desk(fake_search(budget_s=3600.0), records=first.run.records(), spent_s=first.run.spent_s())
+    second = desk(fake_search(budget_s=300.0), records=first.run.records(), spent_s=first.run.spent_s())
     second.search()
     assert {trial.plan for trial in second.searched if trial.purpose == "search"} == {plan}
     assert len({trial.key for trial in second.searched}) == len(second.searched)

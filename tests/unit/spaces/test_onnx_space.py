@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from autotune_search_spaces.onnx import onnx_space
 
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts
 from autotune.core.space import Offer, Omission, Parameter, SearchSpace
 from autotune.core.workload import BUILT_IN
+from autotune_search_spaces.onnx import onnx_space
 
 MODEL = ModelFacts(
     path=Path("m.onnx"), format="onnx", sha256="0", files=("m.onnx",), size_bytes=1, inputs=(), outputs=()

@@ -3,8 +3,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from autotune_trials.mlflow_names import PARAMETER_LENGTH, is_picked, safe_name
-from autotune_trials.mlflow_rows import metrics_of, parameters_of, provenance_of, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +11,8 @@ from autotune.core.objective import objective
 from autotune.core.trial import Failure, Measurement, SameAs
 from autotune.core.values import Value
 from autotune.testing.sample_search import sample_record, sample_search
+from autotune_trials.mlflow_names import PARAMETER_LENGTH, is_picked, safe_name
+from autotune_trials.mlflow_rows import metrics_of, parameters_of, provenance_of, row_of
 
 
 @pytest.fixture

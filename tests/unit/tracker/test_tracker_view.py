@@ -5,10 +5,10 @@ import json
 import zlib
 
 import pytest
-from autotune_trials.mlflow_note import NOTE_LENGTH, search_note
-from autotune_trials.mlflow_view import experiment_link, share_key, view_tag, views_work
 
 from autotune.testing.sample_search import sample_search
+from autotune_trials.mlflow_note import NOTE_LENGTH, search_note
+from autotune_trials.mlflow_view import experiment_link, share_key, view_tag, views_work
 
 
 @pytest.fixture
