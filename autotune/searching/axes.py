@@ -15,6 +15,9 @@ __all__ = ["Axis", "axes_for"]
 
 Interval = tuple[float, float]
 
+_QUALITY = frozenset({"accuracy", "fidelity"})
+_QUALITY_STEP = 1e-3
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -37,6 +40,15 @@ class Axis:
         low, high = self._ratio_ends(number) if self.kind == "ratio" else widen(self.objective.metric, number, drift)
         ends = sorted((self.objective.cost(low), self.objective.cost(high)))
         return ends[0], ends[1]
+
+    def firm(self, interval: Interval, cost: float) -> Interval:
+        """What it takes to have an advantage: the interval, but for quality 0.1 % around the value.
+
+        All candidates' quality is taken on the same samples, so that a difference is surer than each one's interval; and a
+        loss of quality that is only likely must not hide the point that does not lose it.
+        """
+        quality = self.objective.metric in _QUALITY
+        return (cost - _QUALITY_STEP / 2, cost + _QUALITY_STEP / 2) if quality else interval
 
     def baseline_cost(self, baseline: Measurement) -> float:
         """The baseline's place: paired with itself it is 1, and loses nothing."""

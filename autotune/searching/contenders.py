@@ -20,7 +20,8 @@ __all__ = ["Contender", "Verdicts", "baseline_contender", "contender", "judge"]
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A measured trial among those compared: costs and cost intervals per axis, and how far it is from the baseline.
+    """A measured trial among those compared: costs and cost intervals per axis, what counts as an
+    advantage there (``firm``), and how far it is from the baseline.
 
     ``name`` is what a person knows it by: the id of the trial that found it.
     """
@@ -30,6 +31,7 @@ class Contender:
     measurement: Measurement
     costs: tuple[float, ...]
     intervals: tuple[Interval, ...]
+    firm: tuple[Interval, ...]
     changes: int
 
     def tells_apart(self, other: Contender) -> bool:
@@ -38,7 +40,11 @@ class Contender:
 
     def certainly_better_somewhere(self, other: Contender) -> bool:
         """Whether some objective says that this one is better, beyond the intervals."""
-        return any(a[1] < b[0] for a, b in zip(self.intervals, other.intervals, strict=True))
+        return _ahead(self.intervals, other.intervals)
+
+    def has_advantage(self, other: Contender) -> bool:
+        """The same, but quality counts by its value: see ``Axis.firm``."""
+        return _ahead(self.firm, other.firm)
 
 
 @dataclass(frozen=True)
@@ -59,25 +65,32 @@ def contender(
     measurement = record.measurement
     if measurement is None or not all(axis.known(measurement) for axis in axes):
         return None
+    costs = tuple(axis.cost(measurement) for axis in axes)
+    intervals = tuple(axis.interval(measurement, drift) for axis in axes)
     return Contender(
         name=name,
         record=record,
         measurement=measurement,
-        costs=tuple(axis.cost(measurement) for axis in axes),
-        intervals=tuple(axis.interval(measurement, drift) for axis in axes),
+        costs=costs,
+        intervals=intervals,
+        firm=_firm(axes, intervals, costs),
         changes=_changes(record.trial.candidate, baseline),
     )
 
 
 def baseline_contender(record: TrialRecord, axes: Sequence[Axis], drift: Mapping[str, float]) -> Contender:
     """Place the baseline, which was measured, on the axes."""
-    assert record.measurement is not None
+    measurement = record.measurement
+    assert measurement is not None
+    costs = tuple(axis.baseline_cost(measurement) for axis in axes)
+    intervals = tuple(axis.baseline_interval(measurement, drift) for axis in axes)
     return Contender(
         name=BASELINE_ID,
         record=record,
-        measurement=record.measurement,
-        costs=tuple(axis.baseline_cost(record.measurement) for axis in axes),
-        intervals=tuple(axis.baseline_interval(record.measurement, drift) for axis in axes),
+        measurement=measurement,
+        costs=costs,
+        intervals=intervals,
+        firm=_firm(axes, intervals, costs),
         changes=0,
     )
 
@@ -86,7 +99,7 @@ def judge(baseline: Contender, others: Sequence[Contender], limits: Sequence[Lim
     """Decide who is on the front.
 
     In this order: a broken limit; nothing in which it is certainly better than a feasible baseline; another point at least
-    as good in everything; another point over which it has no certain advantage (and which has one over it, or fewer changes).
+    as good in everything; another point over which it has no advantage (and which has one over it, or fewer changes).
     """
     reasons: dict[str, str] = {}
     feasible = [one for one in (baseline, *others) if _within(one, limits, reasons)]
@@ -127,7 +140,7 @@ def _efficient(contenders: Sequence[Contender], reasons: dict[str, str]) -> list
 
 
 def _settled(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[Contender]:
-    """Of the efficient points, leave those that have a certain advantage over each other one; of twins, the one with fewer
+    """Of the efficient points, leave those that have an advantage over each other one; of twins, the one with fewer
     changes. Being certain is not transitive, so what fell to a point that fell itself is looked at again.
     """
     kept: list[Contender] = []
@@ -136,7 +149,7 @@ def _settled(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[C
         if _covered_by(one, kept):
             fallen.append(one)
             continue
-        beaten = [known for known in kept if not known.certainly_better_somewhere(one)]
+        beaten = [known for known in kept if not known.has_advantage(one)]
         fallen += beaten
         kept = [known for known in kept if known not in beaten] + [one]
     kept += [one for one in fallen if not _covered_by(one, kept)]
@@ -148,14 +161,22 @@ def _settled(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[C
 
 
 def _covered_by(one: Contender, kept: Sequence[Contender]) -> Contender | None:
-    """A kept point over which this one has no certain advantage; None when there is none."""
-    return next((known for known in kept if not one.certainly_better_somewhere(known)), None)
+    """A kept point that nothing tells this one apart from, or over which it has no advantage; None when there is none."""
+    return next((known for known in kept if not one.tells_apart(known) or not one.has_advantage(known)), None)
 
 
 def _why_covered(one: Contender, winner: Contender) -> str:
     if one.tells_apart(winner):
         return f"{winner.name} is better, and certainly worse in nothing"
     return f"no objective tells it apart from {winner.name}"
+
+
+def _ahead(mine: Sequence[Interval], theirs: Sequence[Interval]) -> bool:
+    return any(a[1] < b[0] for a, b in zip(mine, theirs, strict=True))
+
+
+def _firm(axes: Sequence[Axis], intervals: Sequence[Interval], costs: Sequence[float]) -> tuple[Interval, ...]:
+    return tuple(axis.firm(interval, cost) for axis, interval, cost in zip(axes, intervals, costs, strict=True))
 
 
 def _changes(candidate: Candidate, baseline: Candidate) -> int:

@@ -14,7 +14,7 @@ from autotune.runs.search_file import SearchFile
 from autotune.searching.axes import Axis, axes_for
 from autotune.searching.contenders import Contender, Verdicts, baseline_contender, contender, judge
 from autotune.searching.drift import drift_of
-from autotune.searching.objectives import usable_objectives
+from autotune.searching.objectives import costs_of, usable_objectives
 
 __all__ = ["Found", "Place", "confirmed", "found_by_searching", "measured_again", "names_of", "place_of"]
 
@@ -45,7 +45,8 @@ def found_by_searching(records: Sequence[TrialRecord], search: SearchFile) -> Fo
     baseline = _first_baseline(records)
     objectives, _ = usable_objectives(search.objectives, baseline)
     tried = [record for record in records if record.trial.purpose == "search" and record.measurement]
-    axes = tuple(Axis(objective, "value") for objective in objectives)
+    complete = [record.measurement for record in tried if record.measurement and costs_of(record, objectives)]
+    axes = axes_for(objectives, complete)
     return _judged(objectives, axes, drift_of(records), baseline, tried, names_of(records), search)
 
 

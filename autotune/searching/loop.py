@@ -14,6 +14,7 @@ from autotune.core.trial import Failure, Trial, TrialRecord
 from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.ending import Ending, Reason
+from autotune.searching.objectives import usable_objectives
 from autotune.searching.patience import Patience
 from autotune.searching.plans import Plans, duration_s
 from autotune.searching.reserve import reserve_s
@@ -143,7 +144,17 @@ class _Search:
         self._recent.append(duration_s(record))
         self.sampler.tell(record)
         self._refuse_broken_baseline(record)
-        self._patience.count(self._front.add(record))
+        known = self._front.baseline is not None
+        news = self._front.add(record)
+        if not known:
+            self._say_dropped_objectives()
+        if record.trial.purpose == "search" and record.measurement:
+            self._patience.count(news)
+
+    def _say_dropped_objectives(self) -> None:
+        if self._front.baseline is not None:
+            for _, why in usable_objectives(self.folder.search.objectives, self._front.baseline)[1]:
+                self.observer.note(why)
 
     def _refuse_broken_baseline(self, record: TrialRecord) -> None:
         if record.trial.purpose == "baseline" and self._front.baseline is None and isinstance(record.outcome, Failure):

@@ -8,7 +8,7 @@ MIN_WINDOW = 24
 
 
 class Patience:
-    """Used up when the latest ``share`` of all trials (at least ``MIN_WINDOW``) changed nothing on the front.
+    """Used up when the latest ``share`` of all measured trials (at least ``MIN_WINDOW``) changed nothing on the front.
 
     A share of 0 or less never gives up.
     """
@@ -19,7 +19,7 @@ class Patience:
         self._last_news = 0
 
     def count(self, news: bool) -> None:
-        """Count a trial that ended; ``news``: it changed the front."""
+        """Count a trial that was measured; ``news``: it changed the front."""
         self._done += 1
         if news:
             self._last_news = self._done

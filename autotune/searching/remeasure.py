@@ -63,8 +63,11 @@ class _Second:
         if found is None:
             return
         fresh = _fresh(self._records)
+        home = found.baseline.record
         points = [one for one in by_importance(found.points) if place_of(one.record) not in fresh][:MOST_POINTS]
-        plan, points = self._fit(found.baseline.record, points)
+        if not points and place_of(home) in fresh:
+            return
+        plan, points = self._fit(home, points)
         if plan is None:
             self.observer.note("no time is left to measure the front again: its numbers are the search's own, unpaired")
             return
