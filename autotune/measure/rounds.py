@@ -15,7 +15,7 @@ from autotune.core.samples import Samples
 from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import Watch
 from autotune.measure.loads import PhaseLoad
-from autotune.measure.steady import drifts, is_steady, steady_enough
+from autotune.measure.steady import WINDOW, drifts, is_steady, steady_enough
 
 __all__ = ["Rounds", "Series"]
 
@@ -49,7 +49,7 @@ class Rounds:
     reasons: set[str] = field(default_factory=set)
 
     def warm_up(self) -> None:
-        """Run until steady, or until the plan's limit; then size the rounds."""
+        """Run until steady, or until the plan's limit; then size the rounds by the least disturbed of the last portions."""
         ends = self.clock.now_s() + self.plan.warmup_limit_s
         portions: list[float] = []
         count = 1
@@ -59,7 +59,7 @@ class Rounds:
             if self.clock.now_s() >= ends:
                 break
         self.steady = steady_enough(np.asarray(portions))
-        self.count = self._round_size(float(np.median(portions[-3:])))
+        self.count = self._round_size(min(portions[-WINDOW:]))
 
     def warm_again(self) -> None:
         """A few runs after an idle gap: the first ones after it are slow."""
@@ -100,6 +100,10 @@ class Rounds:
     def latencies(self) -> Series:
         """The median seconds per request of each round."""
         return np.asarray([np.median(samples.latency_s) for samples in self.taken])
+
+    def undisturbed_latencies(self) -> Series:
+        """The lower quartile of the seconds per request of each round: what others do can only add to a request's time."""
+        return np.asarray([np.quantile(samples.latency_s, 0.25) for samples in self.taken])
 
     def item_rates(self) -> Series:
         """Items per second of each round."""

@@ -108,3 +108,17 @@ def test_sessions_go_on_when_one_fails(fake, clock) -> None:
         measure(a, [load], PLAN, clock=clock, watch=fake.watch, against=Against(b, (load,)))
     assert not a.paused
     assert not b.paused
+
+
+def test_a_machine_that_stays_disturbed_is_compared_by_lower_quartiles(fake, clock) -> None:
+    generator = np.random.default_rng(3)
+
+    def crowded(base_s: float):
+        return lambda _now_s: base_s * (1 + (generator.random() < 0.5) * generator.exponential(3.0))
+
+    watch = fake.scripted_watch(*["steal"] * 1000)
+    measured, _ = compare(fake, clock, crowded(0.0055), crowded(0.005), watch=watch)
+    assert measured.ratios["latency_p50"].value == pytest.approx(1.1, abs=0.03)
+    assert "lower quartile" in measured.ratios["latency_p50"].basis
+    measured, _ = compare(fake, clock, crowded(0.0055), crowded(0.005), scenario="offline", watch=watch)
+    assert measured.ratios["throughput"].value == pytest.approx(1 / 1.1, abs=0.03)
