@@ -144,19 +144,19 @@ def _settled(contenders: Sequence[Contender], reasons: dict[str, str]) -> list[C
     changes. Being certain is not transitive, so what fell to a point that fell itself is looked at again.
     """
     kept: list[Contender] = []
-    fallen: list[Contender] = []
+    fell_to: dict[Contender, Contender] = {}
     for one in sorted(contenders, key=lambda one: (one.changes, one.costs)):
-        if _covered_by(one, kept):
-            fallen.append(one)
-            continue
-        beaten = [known for known in kept if not known.has_advantage(one)]
-        fallen += beaten
-        kept = [known for known in kept if known not in beaten] + [one]
-    kept += [one for one in fallen if not _covered_by(one, kept)]
-    for one in fallen:
         winner = _covered_by(one, kept)
-        if winner is not None and winner is not one:
-            reasons[one.name] = _why_covered(one, winner)
+        if winner is not None:
+            fell_to[one] = winner
+            continue
+        fell_to |= {known: one for known in kept if not known.has_advantage(one)}
+        kept = [known for known in kept if known not in fell_to] + [one]
+    for one, winner in fell_to.items():
+        if winner in fell_to and _covered_by(one, kept) is None and all(known.has_advantage(one) for known in kept):
+            kept.append(one)
+        else:
+            reasons[one.name] = _why_covered(one, _covered_by(one, kept) or winner)
     return kept
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotune.core.errors import NothingFeasible
-from autotune.core.front import Dropped, Front, Point
+from autotune.core.front import BASELINE_ID, Dropped, Front, Point
 from autotune.core.pareto import knee
 from autotune.core.trial import Failure, TrialRecord
 from autotune.runs.search_file import SearchFile
@@ -86,7 +86,7 @@ def _why(name: str, record: TrialRecord | None, shown: Found) -> str:
 
 def _nearly(found: Found) -> tuple[Dropped, ...]:
     """Points that values alone would have put on the front, and intervals did not."""
-    names = sorted(found.verdicts.close & found.verdicts.reasons.keys())
+    names = sorted((found.verdicts.close & found.verdicts.reasons.keys()) - {BASELINE_ID})
     return tuple(Dropped(id=name, reason=found.verdicts.reasons[name]) for name in names)
 
 
