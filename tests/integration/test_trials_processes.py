@@ -72,10 +72,10 @@ def test_a_killed_driver_leaves_no_trial_running(context: SearchContext, executo
         assert driver.stdout is not None
         assert driver.stdout.readline() == "submitted\n"
         wait_until(lambda: len(processes_of(context.folder)) >= 2)
-        started = [*psutil.Process(driver.pid).children(recursive=True), *processes_of(context.folder)]
+        trial = processes_of(context.folder)
         driver.kill()
         driver.wait()
-        wait_until(lambda: not any(_alive(process) for process in started))
+        wait_until(lambda: not any(_alive(process) for process in trial))
 
 
 def _alive(process: psutil.Process) -> bool:
