@@ -95,7 +95,13 @@ class Store:
             self._client.restore_experiment(found.experiment_id)
         if found is not None:
             return str(found.experiment_id)
-        return str(self._client.create_experiment(name, artifact_location=self._artifact_location()))
+        try:
+            return str(self._client.create_experiment(name, artifact_location=self._artifact_location()))
+        except MlflowException:  # another search of this model, begun at the same time, was first
+            found = self._client.get_experiment_by_name(name)
+            if found is None:
+                raise
+            return str(found.experiment_id)
 
     def _artifact_location(self) -> str | None:
         """Beside a local database: mlflow's own default is the folder that one happens to be in."""
