@@ -14,8 +14,8 @@ _UNBOUNDED_S = 600.0  # a search without a time budget measures as one of ten mi
 _SHORTEST_S, _LONGEST_S = 0.25, 3.0  # of a search trial's phase
 _SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 5.0  # of a paired phase, each side
 _PAIR_WARMUP = 0.25  # of the phase, each side
-_PAIR_SHARE = 2 * (1 + _PAIR_WARMUP)  # what a paired phase takes: both sides, and both warm-ups
-_PAIR_OVERHEAD = 1.4  # two sessions are opened, in one trial's process
+_PAIR_SHARE = 2.2 * (1 + _PAIR_WARMUP)  # what a paired phase takes: both sides, both warm-ups, and 10 % for waking up
+_PAIR_OVERHEAD = 1.5  # two sessions are opened, in one trial's process
 
 
 def duration_s(record: TrialRecord) -> float:

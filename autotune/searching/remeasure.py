@@ -40,11 +40,11 @@ def remeasure(
     worth it; those that do not fit are left out. Nothing is started that would not end in time, nothing runs past the
     budget + 5 s, and what was measured since the latest search trial is not measured again.
     """
-    _Second(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
+    _Remeasuring(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
 
 
 @dataclass
-class _Second:
+class _Remeasuring:
     executor: Executor
     folder: Journal
     budget: Budget
@@ -62,17 +62,13 @@ class _Second:
         found = self._found()
         if found is None:
             return
-        fresh = _fresh(self._records)
-        home = found.baseline.record
+        home, fresh = found.baseline.record, _fresh(self._records)
         points = [one for one in by_importance(found.points) if place_of(one.record) not in fresh][:MOST_POINTS]
-        if not points and place_of(home) in fresh:
-            return
-        plan, points = self._fit(home, points)
-        if plan is None:
-            self.observer.note("no time is left to measure the front again: its numbers are the search's own, unpaired")
-            return
         try:
-            self._measure(found, points, plan, fresh)
+            if place_of(home) not in fresh:
+                self._measure_home(home, points)
+            if points:
+                self._measure_points(home, points)
         finally:
             self._books.charge()
 
@@ -82,24 +78,29 @@ class _Second:
         except AllTrialsFailed:
             return None
 
-    def _measure(self, found: Found, points: Sequence[Contender], plan: Plan, fresh: set[Place]) -> None:
-        home = found.baseline.record
-        if place_of(home) not in fresh:
+    def _measure_home(self, home: TrialRecord, points: list[Contender]) -> None:
+        plan, _ = self._fit(home, points, beside=1)
+        if plan is not None:
             self._one(home.trial, self.plans.fresh_baseline(plan), None)
-        for number, one in enumerate(points):
-            if not self._one(one.record.trial, plan, home.trial.id):
-                self.observer.note(f"{len(points) - number} points of the front were not measured again")
-                return
 
-    def _fit(self, baseline: TrialRecord, points: list[Contender]) -> tuple[Plan | None, list[Contender]]:
-        """The longest plan under which all points fit, else as many points as fit under the shortest."""
+    def _measure_points(self, home: TrialRecord, points: list[Contender]) -> None:
+        """The time left is shared out again: by now it is known what the baseline took."""
+        plan, fitting = self._fit(home, points, beside=0)
+        done = 0
+        while plan is not None and done < len(fitting) and self._one(fitting[done].record.trial, plan, home.trial.id):
+            done += 1
+        if done < len(points):
+            self.observer.note(f"{len(points) - done} of {len(points)} points of the front were not measured again")
+
+    def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
+        """The longest plan under which all points, and ``beside`` more trials, fit; else as many as fit under the shortest."""
         if self.budget.total_s is None:
             return self.plans.front(baseline, self.plans.wanted_pair_s(baseline)), points
         left = self._left_s()
-        count = min(len(points), int(left / self.plans.shortest_pair_s(baseline)) - 1)
+        count = min(len(points), int(left / self.plans.shortest_pair_s(baseline)) - beside)
         if count < 0 or (count == 0 and points):
             return None, []
-        return self.plans.front(baseline, left / (count + 1)), points[:count]
+        return self.plans.front(baseline, left / (count + beside)), points[:count]
 
     def _left_s(self) -> float:
         total = self.budget.total_s

@@ -22,6 +22,13 @@ class Broken(Surface):
         return Failure(stage="open", cause="custom_op", message="acme::Foo is not registered\nand more")
 
 
+class SlowPairs(Surface):
+    """What is measured in pairs takes four times as long as anybody could expect."""
+
+    def duration_s(self, trial: Trial) -> float:
+        return super().duration_s(trial) * (4 if trial.plan.paired else 1)
+
+
 class BadTracker:
     def __init__(self) -> None:
         self.calls = 0
@@ -185,3 +192,14 @@ def test_a_finished_search_resumed_without_more_budget_changes_nothing(desk):
     assert again.search().reason == "budget"
     assert again.finish() == front
     assert again.executor.submitted == []
+
+
+@pytest.mark.parametrize("budget_s", [60.0, 600.0])
+def test_pairs_that_take_much_longer_than_planned_do_not_break_the_promise(desk, budget_s):
+    asked = fake_search(budget_s=budget_s)
+    table = desk(asked, SlowPairs(tabulate(asked.space, respond), asked.space.baseline))
+    table.search()
+    front = table.finish()
+    assert table.budget.spent_s() <= budget_s + 6
+    assert front.points
+    assert [note for note in table.watcher.notes if "were not measured again" in note]
