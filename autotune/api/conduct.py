@@ -72,8 +72,8 @@ def _executor(folder: RunFolder, address: str | None, trackers: list[Tracker]) -
 def _note_tracking(folder: RunFolder, trackers: list[Tracker]) -> None:
     """Wait until nothing of the tracker's set-up can run beside a measurement, and keep where it shows the search."""
     for tracker in trackers:
-        if tracker.ready() and tracker.uri and tracker.run_id:  # type: ignore[attr-defined]
-            folder.note_tracking(tracker.uri, tracker.run_id)  # type: ignore[attr-defined]
+        if tracker.ready() and tracker.uri and tracker.run_id:
+            folder.note_tracking(tracker.uri, tracker.run_id)
 
 
 @contextmanager

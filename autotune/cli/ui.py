@@ -27,7 +27,7 @@ def ui(
     uri = tracking_uri or (search.tracking.uri if search else None)
     reader = plugins.tracker_factory("mlflow").reader(uri)
     command = reader.ui_command(port)
-    host = f"http://127.0.0.1:{port}" if command else str(uri)
+    host = f"http://127.0.0.1:{port}" if command else reader.address()
     print(f"link: {reader.ui_link(host, search.id) if search else host}", flush=True)
     if not command:
         return 0

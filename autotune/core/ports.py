@@ -146,6 +146,20 @@ class ExecutorFactory(Protocol):
 class Tracker(Protocol):
     """A view on a search for people. It may fail: the journal is the truth, and the search goes on."""
 
+    @property
+    def uri(self) -> str | None:
+        """Where it shows the search, as an absolute address; None until it is ready, or when it is away."""
+        ...
+
+    @property
+    def run_id(self) -> str | None:
+        """The search's own place there; None likewise."""
+        ...
+
+    def ready(self, timeout_s: float | None = None) -> bool:
+        """Wait for its set-up (None: without end), so that none of it runs beside a measurement; False when it is away."""
+        ...
+
     def record(self, record: TrialRecord) -> None:
         """Show one trial. Showing it again changes nothing."""
         ...

@@ -85,7 +85,7 @@ class PairedPhase:
         return self.mine.load.requests.items / self.theirs.load.requests.items / slower
 
     def _interval(self, alpha: float) -> Interval:
-        return median_interval(self._series(), alpha, least_block=_BALANCED)
+        return median_interval(self._series(), alpha, block=_BALANCED)
 
     def _warm_up(self) -> Rounds:
         """Warm up each side while the other is paused; return the one left awake."""
@@ -130,12 +130,12 @@ class PairedPhase:
     def _energy_ratio(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
         counted = [_counted_energy(side) for side in (self.mine, self.theirs)]
         if counted[0] is not None and counted[1] is not None:
-            interval = median_interval(counted[0] / counted[1], self.alpha, least_block=_BALANCED)
+            interval = median_interval(counted[0] / counted[1], self.alpha, block=_BALANCED)
             return {"energy": _ratio_value(interval, len(counted[0]))}
         mine, theirs = item_use(self.mine, cpus), item_use(self.theirs, cpus)
         if model is None or mine is None or theirs is None:
             return {}
-        interval = median_interval(energy_j(model, mine) / energy_j(model, theirs), self.alpha, least_block=_BALANCED)
+        interval = median_interval(energy_j(model, mine) / energy_j(model, theirs), self.alpha, block=_BALANCED)
         least, most = energy_ratio_bounds(model, mine, theirs)
         low = (interval.value if interval.low is None else interval.low) * least
         high = (interval.value if interval.high is None else interval.high) * most

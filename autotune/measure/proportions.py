@@ -16,13 +16,14 @@ Scores = NDArray[np.float64]
 _Z = 1.959963984540054  # 97.5 % of a standard normal
 _RESAMPLES = 2000
 _GROUPS = 20
+_MANY = 500
 
 
 def mean_interval(scores: Scores, seed: int = 0) -> Interval:
     """Return the mean of one score a sample: Wilson's interval when all are 0 or 1, else a bootstrap over samples."""
     if _binary(scores):
         return wilson(int(scores.sum()), len(scores))
-    return _bootstrap_mean(scores, seed)
+    return _mean(scores, seed)
 
 
 def wilson(successes: int, count: int) -> Interval:
@@ -41,7 +42,7 @@ def paired_drop(reference: Scores, found: Scores, seed: int = 0) -> Interval:
     Paired Data", J. Educational and Behavioral Statistics 2012). Otherwise a bootstrap of the mean difference.
     """
     if not (_binary(reference) and _binary(found)):
-        return _bootstrap_mean(reference - found, seed)
+        return _mean(reference - found, seed)
     count = len(reference)
     lost, gained = float((reference > found).sum()), float((found > reference).sum())
     a, b = (lost + 1) / (count + 2), (gained + 1) / (count + 2)
@@ -79,9 +80,14 @@ def _binary(scores: Scores) -> bool:
     return bool(np.isin(scores, (0.0, 1.0)).all())
 
 
-def _bootstrap_mean(scores: Scores, seed: int) -> Interval:
-    if len(scores) < 2:
-        return Interval(float(scores.mean()), None, None)
-    picks = np.random.default_rng(seed).integers(0, len(scores), size=(_RESAMPLES, len(scores)))
+def _mean(scores: Scores, seed: int) -> Interval:
+    """Bootstrap over samples; with many, the normal interval, which is the same then and needs no resampling."""
+    count, value = len(scores), float(scores.mean())
+    if count < 2:
+        return Interval(value, None, None)
+    if count > _MANY:
+        half = _Z * float(scores.std(ddof=1)) / count**0.5
+        return Interval(value, value - half, value + half)
+    picks = np.random.default_rng(seed).integers(0, count, size=(_RESAMPLES, count))
     low, high = np.quantile(scores[picks].mean(axis=1), [0.025, 0.975])
-    return Interval(float(scores.mean()), float(low), float(high))
+    return Interval(value, float(low), float(high))

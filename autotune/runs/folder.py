@@ -49,7 +49,7 @@ class RunFolder:
 
     def __init__(self, path: Path, search: SearchFile, clock: Clock | None = None) -> None:
         self.path = path
-        self.search = search
+        self.search = _at(path, search)
         self.layout = RunLayout(folder=path)
         self._clock = clock or SystemClock()
         self._journal = _Seen()
@@ -164,6 +164,12 @@ def default_run_path(model_stem: str, now: datetime) -> Path:
     while path.exists():
         path, number = base.with_name(f"{base.name}-{number}"), number + 1
     return path
+
+
+def _at(path: Path, search: SearchFile) -> SearchFile:
+    """The search with its trials' folder at ``path``: a run folder may have been moved or copied."""
+    context = search.context.model_copy(update={"folder": path})
+    return search.model_copy(update={"context": context})
 
 
 def _refuse_foreign(layout: RunLayout) -> None:

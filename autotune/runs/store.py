@@ -37,7 +37,8 @@ def obtain(
 
 
 def sweep(layout: RunLayout) -> None:
-    """Remove builds that a killed search left half-made. Only the run's driver may, before it starts trials."""
+    """Remove what a killed search left half-made: builds and assignments. Only the run's driver may, before its first trial."""
+    shutil.rmtree(layout.work("").parent, ignore_errors=True)
     for folder in layout.artifacts.glob(f"{_BUILDING}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
