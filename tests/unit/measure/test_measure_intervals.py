@@ -36,7 +36,8 @@ def test_interval_of_alike_neighbours_is_wider_and_covers() -> None:
     def alike(generator: np.random.Generator, count: int) -> np.ndarray:
         return autoregressive(generator, count, 0.5)
 
-    assert coverage(alike, 60) >= 0.86
+    assert coverage(alike, 20) >= 0.88
+    assert coverage(alike, 60) >= 0.91
     generator = np.random.default_rng(0)
     independent = median_interval(1 + 0.1 * generator.standard_normal(400))
     together = median_interval(1 + 0.1 * autoregressive(generator, 400, 0.8))
@@ -62,11 +63,11 @@ def test_the_same_rounds_give_the_same_interval() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(arrays(np.float64, st.integers(3, 40), elements=st.floats(1e-6, 1e3)))
-def test_interval_holds_the_median_and_stays_within_the_data(series: np.ndarray) -> None:
+def test_interval_holds_the_median_and_stays_positive(series: np.ndarray) -> None:
     interval = median_interval(series)
     slack = 1e-9 * interval.value
-    assert series.min() - slack <= interval.low <= interval.value + slack
-    assert interval.value - slack <= interval.high <= series.max() + slack
+    assert 0 <= interval.low <= interval.value + slack
+    assert interval.value - slack <= interval.high
 
 
 def test_levels_of_all_looks_sum_to_the_error_rate() -> None:
