@@ -94,6 +94,8 @@ class RayExecutor:
 
         try:
             kind, *content = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            raise TrialBug(str(error)) from error
         except ray.exceptions.RayError as error:
             end_abandoned(RunLayout(folder=self._context.folder).work(trial.id))
             reason = str(error).strip().splitlines()[0]

@@ -24,8 +24,6 @@ _VARIABLES = {
     "RAY_AUTH_TOKEN": _TOKEN,
     # Off, Ray takes the loopback address for the node's, and then its servers listen on that alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-    # Its agents outlive a killed driver for as long as they look for their server: a minute by default.
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
     "RAY_USAGE_STATS_ENABLED": "0",
     # Trials have a memory limit of their own; Ray's monitor would end the worker, and lose the reason.
     "RAY_memory_monitor_refresh_ms": "0",

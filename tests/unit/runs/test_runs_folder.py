@@ -359,7 +359,10 @@ def test_a_removed_artifact_is_built_again(tmp_path: Path) -> None:
 
 def test_the_driver_sweeps_up_half_made_builds(run: RunFolder) -> None:
     (run.layout.artifacts / ".building-x1").mkdir(parents=True)
+    run.layout.work("t1").parent.mkdir()
+    run.layout.work("t1").write_text("{}")
     with run.lock():
+        assert not run.layout.work("t1").exists()
         assert list(run.layout.artifacts.iterdir()) == []
 
 
@@ -370,6 +373,11 @@ def test_a_moved_run_folder_finds_its_artifacts(tmp_path: Path) -> None:
     artifact, built = obtain(RunLayout(folder=tmp_path / "there"), "k", BASELINE, builder)
     assert not built
     assert artifact.folder.is_relative_to(tmp_path / "there")
+
+
+def test_a_moved_run_folder_goes_on_where_it_is(run: RunFolder) -> None:
+    moved = run.path.rename(run.path.with_name("moved"))
+    assert RunFolder.open(moved).search.context.folder == moved
 
 
 def test_tensors_of_any_name_and_type_come_back(tmp_path: Path) -> None:
