@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Interval", "autocorrelation_time", "median_interval"]
+__all__ = ["MIN_ROUNDS", "Interval", "autocorrelation_time", "median_interval"]
 
 Series = NDArray[np.float64]
 
 _RESAMPLES = 2000
-_MIN_ROUNDS = 3
+MIN_ROUNDS = 3
 _MOST_ALIKE = 0.95
 
 
@@ -43,9 +43,9 @@ def median_interval(series: Series, alpha: float = 0.05, seed: int = 0, block: i
     """
     count = len(series)
     value = float(np.median(series))
-    if count < _MIN_ROUNDS:
+    if count < MIN_ROUNDS:
         return Interval(value, None, None)
-    alike = min(autocorrelation_time(series), count / _MIN_ROUNDS)
+    alike = min(autocorrelation_time(series), count / MIN_ROUNDS)
     medians = np.median(series[_block_indices(count, block, seed)], axis=1)
     tail = _expanded_tail(alpha, count / max(alike, block))
     low, high = value + np.sqrt(alike) * (np.quantile(medians, [tail, 1 - tail]) - value)

@@ -101,7 +101,7 @@ class PairedPhase:
         plan, clock = self.mine.plan, self.mine.clock
         limit = clock.now_s() + PAIRED_TIME * plan.phase_limit_s
         while len(self.mine.taken) < plan.max_rounds:
-            if self.mine.log and clock.now_s() >= limit:
+            if self.mine.out_of_time(limit):
                 return False
             awake = self._take_pair(awake)
             count = len(self.mine.taken)

@@ -55,7 +55,7 @@ class AlonePhase:
     def _take_until(self, most: int, looks: Looks | None, ends: float) -> bool:
         rounds = self.rounds
         while len(rounds.taken) < most:
-            if rounds.log and rounds.clock.now_s() >= ends:
+            if rounds.out_of_time(ends):
                 return False
             rounds.take()
             if looks is not None and self._narrow(looks):

@@ -31,7 +31,9 @@ def wilson(successes: int, count: int) -> Interval:
     share = successes / count
     centre = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
     half = _Z / (1 + _Z**2 / count) * np.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
-    return Interval(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+    low = 0.0 if successes == 0 else float(centre - half)
+    high = 1.0 if successes == count else float(centre + half)
+    return Interval(share, low, high)
 
 
 def paired_drop(reference: Scores, found: Scores, seed: int = 0) -> Interval:

@@ -14,6 +14,7 @@ from autotune.core.ports import Session
 from autotune.core.samples import Samples
 from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import Watch
+from autotune.measure.intervals import MIN_ROUNDS
 from autotune.measure.loads import PhaseLoad
 from autotune.measure.steady import WINDOW, drifts, is_steady, steady_enough
 
@@ -49,17 +50,20 @@ class Rounds:
     reasons: set[str] = field(default_factory=set)
 
     def warm_up(self) -> None:
-        """Run until steady, or until the plan's limit; then size the rounds by the least disturbed of the last portions."""
+        """Run until steady, or until the plan's limit; then size the rounds."""
         ends = self.clock.now_s() + self.plan.warmup_limit_s
-        portions: list[float] = []
+        medians: list[float] = []
+        walls: list[float] = []
         count = 1
-        while not is_steady(np.asarray(portions)):
-            portions.append(self._median(count))
-            count = self._portion(portions[-1])
+        while not is_steady(np.asarray(medians)):
+            portion = self.session.run(self.load.requests, count)
+            medians.append(max(float(np.median(portion.latency_s)), _CLOCK_STEP_S))
+            walls.append(portion.wall_s / count)
+            count = int(np.clip(math.ceil(_WARM_PORTION_S / medians[-1]), 1, _MOST_REQUESTS))
             if self.clock.now_s() >= ends:
                 break
-        self.steady = steady_enough(np.asarray(portions))
-        self.count = self._round_size(min(portions[-WINDOW:]))
+        self.steady = steady_enough(np.asarray(medians))
+        self.count = self._round_size(min(medians[-WINDOW:]), float(np.median(walls[-WINDOW:])))
 
     def warm_again(self) -> None:
         """A few runs after an idle gap: the first ones after it are slow."""
@@ -82,6 +86,11 @@ class Rounds:
         """Enter a round. Once more rounds were disturbed than the plan's least number, all count: the machine stays so."""
         self.log.append((samples, disturbed))
         self.tolerant = self.tolerant or self.disturbed > self.plan.min_rounds
+
+    def out_of_time(self, limit_s: float) -> bool:
+        """Whether to stop at this moment. An interval needs three rounds: for them the limit may pass by as much again."""
+        late = self.clock.now_s() - limit_s
+        return bool(self.log) and late >= 0 and (len(self.log) >= MIN_ROUNDS or late >= self.plan.phase_limit_s)
 
     def settle(self) -> None:
         """No more rounds will come: let disturbed ones count when there are too few others."""
@@ -118,17 +127,12 @@ class Rounds:
             return self.session.run(self.load.requests, self.count)
         return self.counter.window(lambda: self.session.run(self.load.requests, self.count), self.clock)
 
-    def _median(self, count: int) -> float:
-        latency = float(np.median(self.session.run(self.load.requests, count).latency_s))
-        return max(latency, _CLOCK_STEP_S)
-
-    def _portion(self, latency_s: float) -> int:
-        return int(np.clip(math.ceil(_WARM_PORTION_S / latency_s), 1, _MOST_REQUESTS))
-
-    def _round_size(self, latency_s: float) -> int:
-        wanted = max(self.plan.round_s, _SHORTEST_ROUND_S) / latency_s
-        least = math.ceil(_SHORTEST_ROUND_S / latency_s)
-        return max(1, least, min(math.ceil(wanted), _MOST_REQUESTS))
+    def _round_size(self, latency_s: float, wall_s: float) -> int:
+        """Requests a round: ``latency_s`` each undisturbed, ``wall_s`` each as it was, for the least rounds must fit in."""
+        wanted = min(max(self.plan.round_s, _SHORTEST_ROUND_S) / latency_s, _MOST_REQUESTS)
+        fitting = self.plan.phase_limit_s / self.plan.min_rounds / max(wall_s, _CLOCK_STEP_S)
+        least = _SHORTEST_ROUND_S / latency_s
+        return max(1, math.ceil(least), math.ceil(min(wanted, fitting)))
 
     def _rewarm_count(self) -> int:
         return max(1, min(3, self.count), math.ceil(self.count * _REWARM_SHARE))

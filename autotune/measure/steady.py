@@ -12,6 +12,7 @@ Series = NDArray[np.float64]
 WINDOW = 8
 _TOLERANCE = 0.02
 _FEW = 3
+_FEWEST_FOR_A_TREND = 5
 _FEW_TOLERANCE = 0.05
 _SIGNIFICANT = 1.96  # two-sided 5 % of a standard normal
 _DRIFT_SIGNIFICANT = 2.58  # 1 %
@@ -27,19 +28,19 @@ def is_steady(series: Series) -> bool:
     """
     if len(series) < WINDOW:
         return False
-    recent = series[-WINDOW:]
-    score, change = trend(recent)
-    return abs(score) <= _SIGNIFICANT or abs(change) <= _TOLERANCE
+    return _flat(series[-WINDOW:])
 
 
 def steady_enough(series: Series) -> bool:
-    """Whether a warm-up that ran out of time may still pass for steady: too slow for a window, but no longer changing."""
-    if len(series) >= WINDOW:
-        return is_steady(series)
+    """Whether a warm-up that ran out of time may still pass for steady: no trend in what there is of it.
+
+    Fewer than five numbers cannot show a trend; of those, the last must not have fallen by more than 5 %.
+    """
     if len(series) < _FEW:
         return False
-    before, last = series[-2], series[-1]
-    return bool(abs(last / before - 1) <= _FEW_TOLERANCE)
+    if len(series) < _FEWEST_FOR_A_TREND:
+        return bool(series[-1] >= (1 - _FEW_TOLERANCE) * series[-2])
+    return _flat(series[-WINDOW:])
 
 
 def drifts(series: Series) -> bool:
@@ -64,3 +65,8 @@ def trend(series: Series) -> tuple[float, float]:
     score = (total - np.sign(total)) / deviation
     slope = float(np.median(differences / (later - earlier)))
     return float(score), slope * (count - 1) / float(np.median(series))
+
+
+def _flat(series: Series) -> bool:
+    score, change = trend(series)
+    return abs(score) <= _SIGNIFICANT or abs(change) <= _TOLERANCE

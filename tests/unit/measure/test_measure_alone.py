@@ -164,3 +164,31 @@ def test_a_screen_counts_against_the_phases_time(fake, clock) -> None:
         bar=[{"latency_p50": slow}],
     )
     assert clock.now_s() <= PLAN.warmup_limit_s + PLAN.phase_limit_s + 2
+
+
+def test_too_few_rounds_for_an_interval_dominate_nothing(fake, clock) -> None:
+    fast = Value(value=0.001, unit="s", low=0.001, high=0.001)
+    measured = measure(
+        fake.session(lambda _: 3.0),
+        [fake.load()],
+        PLAN,
+        clock=clock,
+        watch=fake.watch,
+        objectives=[objective("latency_p50")],
+        bar=[{"latency_p50": fast}],
+    )
+    assert measured.metrics["latency_p50"].low is None
+    assert measured.stopped == "limit"
+
+
+def test_three_rounds_are_taken_even_when_they_need_a_little_longer(fake, clock) -> None:
+    measured = measure(fake.session(lambda _: 0.9), [fake.load()], PLAN, clock=clock, watch=fake.watch)
+    assert len(measured.arrays["single_stream_wall_s"]) == 3
+    assert measured.metrics["latency_p50"].low is not None
+
+
+def test_rounds_are_smaller_where_the_least_number_would_not_fit(fake, clock) -> None:
+    plan = Plan(round_s=0.05, min_rounds=5, phase_limit_s=0.1)
+    session = fake.session(lambda _: 0.001)
+    measure(session, [fake.load()], plan, clock=clock, watch=fake.watch)
+    assert session.counts[-1] == 20

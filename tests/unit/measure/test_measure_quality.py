@@ -169,6 +169,8 @@ def test_wilson_interval_agrees_with_the_literature() -> None:
     interval = wilson(81, 263)  # Newcombe, Statistics in Medicine 1998, table I
     assert (round(interval.low, 4), round(interval.high, 4)) == (0.2553, 0.3662)
     assert wilson(20, 20).low < 1
+    assert wilson(20, 20).high == 1.0
+    assert wilson(0, 20).low == 0.0
 
 
 def test_paired_drop_covers_the_difference() -> None:
