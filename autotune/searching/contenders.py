@@ -49,13 +49,13 @@ class Contender:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """``kept``: the front. ``reasons``: for each other's name, why it is not on it. ``close``: names of those that values
-    alone would have put there.
+    """``kept``: the front. ``reasons``: for each other's name, why it is not on it. ``close``: those that are not kept, but
+    that values alone would have put there: noise may hide that they belong there.
     """
 
     kept: tuple[Contender, ...]
     reasons: dict[str, str]
-    close: frozenset[str]
+    close: tuple[Contender, ...]
 
 
 def contender(
@@ -106,8 +106,8 @@ def judge(baseline: Contender, others: Sequence[Contender], limits: Sequence[Lim
     better = [one for one in feasible if one is baseline or _worth_it(one, baseline, feasible, reasons)]
     efficient = _efficient(better, reasons)
     kept = _settled(efficient, reasons)
-    close = frozenset(one.name for one in _efficient(feasible, {}))
-    return Verdicts(tuple(kept), reasons, close)
+    close = [one for one in _efficient(feasible, {}) if one not in kept]
+    return Verdicts(tuple(kept), reasons, tuple(close))
 
 
 def _within(one: Contender, limits: Sequence[Limit], reasons: dict[str, str]) -> bool:

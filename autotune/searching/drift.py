@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from statistics import median
+from statistics import fmean, median
 
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
@@ -16,7 +16,10 @@ _RESOLUTION = {"memory": 0.02}
 
 
 def drift_of(records: Iterable[TrialRecord]) -> dict[str, float]:
-    """Return, by metric, half the range of the baseline's repeats relative to their median; empty before the second one."""
+    """Return, by metric, the mean distance of the baseline's repeats from their median, relative to it.
+
+    Unlike their range it does not grow with their number. Empty before the second repeat.
+    """
     seen: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if record.trial.purpose == "baseline" and record.measurement:
@@ -24,7 +27,7 @@ def drift_of(records: Iterable[TrialRecord]) -> dict[str, float]:
                 if value.value is not None:
                     seen[name].append(value.value)
     return {
-        name: (max(values) - min(values)) / 2 / abs(middle)
+        name: fmean(abs(value - middle) for value in values) / abs(middle)
         for name, values in seen.items()
         if len(values) > 1 and (middle := median(values))
     }

@@ -36,6 +36,11 @@ class Found:
         """The front without the baseline."""
         return tuple(one for one in self.verdicts.kept if one is not self.baseline)
 
+    @property
+    def hopefuls(self) -> tuple[Contender, ...]:
+        """Points that noise may have kept off the front, the baseline not among them."""
+        return tuple(one for one in self.verdicts.close if one is not self.baseline)
+
 
 def found_by_searching(records: Sequence[TrialRecord], search: SearchFile) -> Found:
     """The front by the search's own numbers, widened by the drift: what is worth measuring again.

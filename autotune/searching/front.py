@@ -86,7 +86,7 @@ def _why(name: str, record: TrialRecord | None, shown: Found) -> str:
 
 def _nearly(found: Found) -> tuple[Dropped, ...]:
     """Points that values alone would have put on the front, and intervals did not."""
-    names = sorted((found.verdicts.close & found.verdicts.reasons.keys()) - {BASELINE_ID})
+    names = sorted({one.name for one in found.verdicts.close} - {BASELINE_ID})
     return tuple(Dropped(id=name, reason=found.verdicts.reasons[name]) for name in names)
 
 

@@ -120,7 +120,7 @@ class _Search:
 
     def _start(self, trial: Trial) -> None:
         self._running[trial.id] = trial
-        self.executor.submit(trial, self._front.bar())
+        self.executor.submit(trial, self._front.bar() if trial.purpose == "search" else ())
         self.observer.started(trial)
 
     def _enough(self) -> Reason | None:

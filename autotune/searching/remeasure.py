@@ -37,7 +37,8 @@ def remeasure(
     """Measure the baseline afresh and the front's points in pairs with it, the most telling points first.
 
     Time decides how many and how long: points share what is left of the budget evenly, down to the shortest plan that is
-    worth it; those that do not fit are left out. Nothing is started that would not end in time, nothing runs past the
+    worth it; those that do not fit are left out. Points that only noise may have kept off the front are measured too, where
+    the plan that the budget wants fits them all. Nothing is started that would not end in time, nothing runs past the
     budget + 5 s, and what was measured since the latest search trial is not measured again.
     """
     _Remeasuring(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
@@ -57,13 +58,16 @@ class _Remeasuring:
         self._books = Bookkeeping(self.folder, self.budget, Trackers(self.trackers, self.observer))
         self._records = self.folder.records()
         self._slowest: dict[bool, float] = {}
+        self._needed = 0
 
     def run(self) -> None:
         found = self._found()
         if found is None:
             return
         home, fresh = found.baseline.record, _fresh(self._records)
-        points = [one for one in by_importance(found.points) if place_of(one.record) not in fresh][:MOST_POINTS]
+        ranked = [*by_importance(found.points), *by_importance(found.hopefuls)]
+        points = [one for one in ranked if place_of(one.record) not in fresh][:MOST_POINTS]
+        self._needed = sum(one in found.points for one in points)
         try:
             if place_of(home) not in fresh:
                 self._measure_home(home, points)
@@ -89,16 +93,20 @@ class _Remeasuring:
         done = 0
         while plan is not None and done < len(fitting) and self._one(fitting[done].record.trial, plan, home.trial.id):
             done += 1
-        if done < len(points):
-            self.observer.note(f"{len(points) - done} of {len(points)} points of the front were not measured again")
+        if done < self._needed:
+            self.observer.note(f"{self._needed - done} of {self._needed} points of the front were not measured again")
 
     def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
-        """The longest plan under which all points, and ``beside`` more trials, fit; else as many as fit under the shortest."""
+        """The longest plan under which the points, and ``beside`` more trials, fit: all of them, or those that fit well, or as
+        many of the needed ones as fit under the shortest.
+        """
         if self.budget.total_s is None:
             return self.plans.front(baseline, self.plans.wanted_pair_s(baseline)), points
         left = self._left_s()
-        count = min(len(points), int(left / self.plans.shortest_pair_s(baseline)) - beside)
-        if count < 0 or (count == 0 and points):
+        well = int(left / self.plans.wanted_pair_s(baseline)) - beside
+        somehow = int(left / self.plans.shortest_pair_s(baseline)) - beside
+        count = min(len(points), max(well, min(somehow, self._needed)))
+        if count < 0 or (count == 0 and points and beside == 0):
             return None, []
         return self.plans.front(baseline, left / (count + beside)), points[:count]
 

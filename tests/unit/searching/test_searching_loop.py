@@ -6,6 +6,7 @@ import pytest
 
 from autotune.core.errors import AllTrialsFailed, ExitCode
 from autotune.core.trial import Failure, Outcome, Trial
+from autotune.searching.found import found_by_searching
 from autotune.testing.fake_search import fake_search, fake_space, respond
 from autotune.testing.surface import Surface, tabulate
 
@@ -203,3 +204,22 @@ def test_pairs_that_take_much_longer_than_planned_do_not_break_the_promise(desk,
     assert table.budget.spent_s() <= budget_s + 6
     assert front.points
     assert [note for note in table.watcher.notes if "were not measured again" in note]
+
+
+def test_the_baselines_repeats_are_not_raced(desk):
+    table = desk(fake_search(max_trials=25))
+    table.search()
+    bars = zip(table.executor.submitted, table.executor.bars, strict=True)
+    assert [bar for trial, bar in bars if trial.purpose == "baseline"] == [(), (), ()]
+
+
+def test_points_that_noise_may_have_hidden_are_measured_again_when_time_allows(desk):
+    asked = fake_search(budget_s=1800.0)
+    table = desk(asked, Surface(tabulate(asked.space, respond), asked.space.baseline, noise=0.15))
+    table.search()
+    found = found_by_searching(table.run.records(), asked)
+    front = table.finish()
+    again = {record.trial.candidate for record in table.run.records() if record.trial.purpose == "front"}
+    assert {one.record.trial.candidate for one in found.points} <= again
+    assert len(again) > len(found.points) + 1
+    assert len(front.points) > 1
