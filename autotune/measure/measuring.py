@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.clock import Clock
+from autotune.core.errors import MeasureError
 from autotune.core.objective import Objective
 from autotune.core.plan import Plan
 from autotune.core.ports import Session
@@ -27,6 +28,8 @@ from autotune.measure.summaries import energy_values, memory_value, phase_values
 __all__ = ["measure"]
 
 Metrics = Mapping[str, Value]
+
+_SCENARIOS = ("single_stream", "offline")
 
 
 def measure(  # noqa: PLR0913 -- what every caller says, by name
@@ -51,12 +54,19 @@ def measure(  # noqa: PLR0913 -- what every caller says, by name
     ``bar``: the front's metrics, one mapping a point; a candidate that one of them certainly beats in all ``objectives`` is
     stopped after a short screen. ``known``: what is known of the candidate already (accuracy, size), for that decision.
     ``against``: measure pair by pair beside that session; ``bar`` is not used then.
-    Raises ``MeasureError`` when a session fails.
+    Raises ``MeasureError`` when a session fails, or a phase is neither single stream nor offline.
     """
+    _require_known(loads)
     kit = _Kit(plan, clock, watch or SystemWatch(cpus), power, cpus, counter)
     if against is not None:
         return _measure_paired(kit, session, loads, against)
     return _measure_alone(kit, session, loads, _Race(tuple(objectives), tuple(bar), known or {}))
+
+
+def _require_known(loads: Sequence[PhaseLoad]) -> None:
+    for load in loads:
+        if load.phase.scenario not in _SCENARIOS:
+            raise MeasureError("unsupported", f"a phase of scenario {load.phase.scenario!r} cannot be measured yet")
 
 
 @dataclass(frozen=True)

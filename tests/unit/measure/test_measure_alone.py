@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autotune.core.errors import MeasureError
 from autotune.core.objective import objective
 from autotune.core.plan import Plan
 from autotune.core.power import PowerModel, Watts
@@ -192,3 +193,8 @@ def test_rounds_are_smaller_where_the_least_number_would_not_fit(fake, clock) ->
     session = fake.session(lambda _: 0.001)
     measure(session, [fake.load()], plan, clock=clock, watch=fake.watch)
     assert session.counts[-1] == 20
+
+
+def test_a_phase_of_another_kind_is_refused(fake, clock) -> None:
+    with pytest.raises(MeasureError, match="multi_stream"):
+        measure(fake.session(lambda _: 0.01), [fake.load("multi_stream")], PLAN, clock=clock, watch=fake.watch)

@@ -85,3 +85,7 @@ def test_half_precision_is_compared_at_its_own_tolerance() -> None:
     half = {"y": REFERENCE["y"].astype(np.float16)}
     near = {"y": (half["y"] * np.float16(1.005)).astype(np.float16)}
     check_outputs(near, near, half, exact=True)
+
+
+def test_a_single_number_may_change_its_sign_when_the_change_is_lossy() -> None:
+    check_outputs({"y": np.float32([0.01])}, {"y": np.float32([0.01])}, {"y": np.float32([-0.01])}, exact=False)
