@@ -17,7 +17,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
 SEARCH = ["search", str(EXAMPLE / "model.onnx"), "--data", str(EXAMPLE / "test.npz"), "--metric", "top1"]
 
 
-def autotune(*arguments: str, cwd: Path, code: int = 0, timeout_s: float = 150) -> str:
+def autotune(*arguments: str, cwd: Path, codes: tuple[int, ...] = (0,), timeout_s: float = 150) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "autotune", *arguments],
         cwd=cwd,
@@ -27,7 +27,7 @@ def autotune(*arguments: str, cwd: Path, code: int = 0, timeout_s: float = 150) 
         env=environment(),
         check=False,
     )
-    assert done.returncode == code, done.stderr[-3000:] + done.stdout[-3000:]
+    assert done.returncode in codes, done.stderr[-3000:] + done.stdout[-3000:]
     return done.stdout
 
 
@@ -91,8 +91,11 @@ def test_a_picked_point_is_exported_runs_alone_and_is_kept(place: Path, run: Pat
         check=False,
     )
     assert alone.returncode == 0, alone.stderr
-    report = json.loads(autotune("verify", "deploy", "--json", "--budget", "60s", cwd=place))
-    assert report["verdict"] == "kept"
+    # 4: a machine busy with other things cannot tell whether speed was kept, and says so
+    report = json.loads(autotune("verify", "deploy", "--json", "--budget", "40s", cwd=place, codes=(0, 4)))
+    verdicts = {entry["metric"]: entry["verdict"] for entry in report["compared"]}
+    assert "broken" not in verdicts.values()
+    assert {verdicts["outputs"], verdicts["fidelity"], verdicts["size"]} == {"kept"}
 
 
 _ALONE = """
