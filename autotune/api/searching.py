@@ -134,6 +134,8 @@ def _conduct(
     observer: Observer = Silent() if display is None else Watching(display, folder)
     if display is not None:
         display.on_start(folder.search, budget.spent_s())
+        if folder.torn:
+            display.on_phase("the journal's last line was cut off by a crash and is dropped: that trial runs again")
     try:
         return conduct(folder, budget=budget, observer=observer, stop=stop or Stop(), address=address, clock=clock)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from autotune.api.searching import again, resume, run_prepared
 from autotune.api.settings import SearchSettings
 from autotune.cli.output import console, print_json
 from autotune.core.clock import SystemClock
-from autotune.core.errors import ExitCode, UserError
+from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, UserError
 from autotune.core.units import parse_budget
 from autotune.report import Observer, print_front, progress, space_text
 from autotune.searching import Stop
@@ -43,13 +44,19 @@ def run_search(request: Request) -> int:
     """Carry out ``autotune search``; return its exit code."""
     stop = Stop()
     with _stopped_by_signals(stop):
-        if request.resume is not None:
-            run = _resume(request, request.resume, stop)
-        else:
-            prepared = _prepared(request)
-            if request.dry_run:
-                return _dry_run(prepared, request)
-            run = _search(prepared, request, stop)
+        try:
+            if request.resume is not None:
+                run = _resume(request, request.resume, stop)
+            else:
+                prepared = _prepared(request)
+                if request.dry_run:
+                    return _dry_run(prepared, request)
+                run = _search(prepared, request, stop)
+        except (AllTrialsFailed, NothingFeasible) as error:
+            if stop.signal is None:
+                raise
+            print(f"autotune: stopped before there was an answer: {error.problem}", file=sys.stderr)
+            return 128 + stop.signal
     _print_answer(run, request)
     return 128 + stop.signal if stop.signal is not None else int(ExitCode.DONE)
 

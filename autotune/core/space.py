@@ -15,7 +15,7 @@ Affects = Literal["build", "load", "run"]
 
 
 class Parameter(Frozen):
-    """One dimension: either ``choices``, or a range ``low``..``high`` (both included, integers when both are).
+    """One dimension: either ``choices``, or a range ``low``..``high`` (both included, integers when written as integers).
 
     ``step`` None means every value of the range; ``log`` samples on a logarithmic scale.
     ``requires`` names other parameters and the values under which this one exists at all (every name must match).
@@ -25,9 +25,9 @@ class Parameter(Frozen):
 
     name: str
     choices: tuple[Scalar, ...] = ()
-    low: float | None = None
-    high: float | None = None
-    step: float | None = None
+    low: int | float | None = None
+    high: int | float | None = None
+    step: int | float | None = None
     log: bool = False
     requires: dict[str, tuple[Scalar, ...]] = Field(default_factory=dict)
     affects: Affects = "load"
@@ -43,8 +43,8 @@ class Parameter(Frozen):
 
     @property
     def integer(self) -> bool:
-        """Whether a range holds integers only."""
-        return all(end is None or float(end).is_integer() for end in (self.low, self.high, self.step))
+        """Whether a range holds integers only: its ends are written as integers, and so is its step if it has one."""
+        return all(end is None or isinstance(end, int) for end in (self.low, self.high, self.step))
 
     def active(self, chosen: Candidate | dict[str, Scalar]) -> bool:
         """Whether the parameter exists beside the values chosen so far."""
