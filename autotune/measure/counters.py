@@ -10,7 +10,7 @@ from typing import Any
 from autotune.core.clock import Clock
 from autotune.core.samples import Samples
 
-__all__ = ["EnergyCounter", "Zone", "find_counter", "idle_power_w"]
+__all__ = ["EnergyCounter", "Zone", "counter_for", "find_counter", "idle_power_w"]
 
 _RAPL_PERIOD_S = 0.001  # Intel SDM volume 3B, section 16.10: energy status is updated about every millisecond
 _LEAST_PERIODS = 10
@@ -73,6 +73,12 @@ def find_counter() -> EnergyCounter | str:
         return f"the RAPL counter cannot be read: {_first_line(error)}"
     zones = tuple(zone for package in packages for zone in _zones(package))
     return EnergyCounter("RAPL", zones, _RAPL_PERIOD_S) if zones else "no RAPL counter: powercap lists no package"
+
+
+def counter_for(energy: str) -> EnergyCounter | None:
+    """Return the counter to measure with under ``--energy`` (``auto``, ``counter``, ``off``); None: there is none, or off."""
+    found = "off" if energy == "off" else find_counter()
+    return None if isinstance(found, str) else found
 
 
 def idle_power_w(counter: EnergyCounter, clock: Clock, seconds: float = 1.0) -> float | None:

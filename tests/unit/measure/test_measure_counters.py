@@ -10,7 +10,7 @@ import pytest
 from autotune.core.plan import Plan
 from autotune.core.samples import Samples
 from autotune.measure import measure
-from autotune.measure.counters import EnergyCounter, Zone, find_counter, idle_power_w
+from autotune.measure.counters import EnergyCounter, Zone, counter_for, find_counter, idle_power_w
 
 RANGE_UJ = 262143328850
 
@@ -143,3 +143,12 @@ def test_counted_energy_is_measured_not_estimated(fake, clock) -> None:
 
 def test_idle_power_is_what_is_used_while_asleep(clock) -> None:
     assert idle_power_w(watts(clock, 35), clock) == pytest.approx(35)
+
+
+def test_a_counter_is_used_where_there_is_one_unless_energy_is_off(
+    powercap: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert counter_for("auto") is not None
+    assert counter_for("off") is None
+    monkeypatch.setitem(sys.modules, "zeus.device.cpu.rapl", None)
+    assert counter_for("auto") is None
