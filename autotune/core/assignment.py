@@ -54,8 +54,13 @@ class SearchContext(Record):
 
 
 class Assignment(Record):
-    """One trial to run. ``bar`` holds the front's metrics when the trial was submitted (one dict a point), for racing."""
+    """One trial to run. ``bar`` holds the front's metrics when the trial was submitted (one dict a point), for racing.
+
+    ``started_s``: Unix time at which its process was started, told by who started it (what the kernel says of a process is
+    off by up to a second); None: nobody told.
+    """
 
     trial: Trial
     context: SearchContext
     bar: tuple[dict[str, Value], ...] = ()
+    started_s: float | None = None

@@ -136,6 +136,16 @@ class ExecutorSuite:
         assert record.cost.measure_s > 0
         assert record.environment == context.environment.sha256
 
+    def test_a_record_lies_between_submitting_and_its_return(self, context: SearchContext) -> None:
+        """What a trial is charged for is time that really passed: no clock is off by a part of a second."""
+        with self.executor(context) as executor:
+            executor.submit(fake_trial(context, "t0001"))  # whatever is started once is started now
+            wait_for(executor, 1)
+            before_s = time.time()
+            executor.submit(fake_trial(context, "t0002", where="run"))
+            (record,) = wait_for(executor, 1)
+            assert before_s <= record.started_s <= record.finished_s <= time.time()
+
     def test_a_refused_build_is_a_failure_with_its_cause(self, context: SearchContext) -> None:
         failure = self.failure(context, fake_trial(context, "t0001", behaviour="refused"))
         assert (failure.stage, failure.cause) == ("build", "unsupported")

@@ -90,7 +90,8 @@ class TrialProcess:
         for file in (self._work, self._log):
             file.parent.mkdir(parents=True, exist_ok=True)
         _clear(self._work)
-        write_atomic(self._work, assignment.model_dump_json().encode())
+        started = assignment.model_copy(update={"started_s": self._started_s})
+        write_atomic(self._work, started.model_dump_json().encode())
         with self._log.open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "autotune_trials.run_trial", str(self._work), str(os.getpid())],

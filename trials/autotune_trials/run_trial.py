@@ -13,8 +13,6 @@ import time
 import traceback
 from pathlib import Path
 
-import psutil
-
 from autotune.core.assignment import Assignment
 from autotune.core.errors import ExitCode, MeasureError, TrialError, UserError
 from autotune.core.trial import Failure, Outcome, TrialRecord
@@ -34,7 +32,7 @@ def record_file(work: Path) -> Path:
 
 def run_trial(assignment: Assignment, work: Path) -> TrialRecord:
     """Carry the trial out; whatever can go wrong with a candidate becomes a ``Failure``. Anything else is raised."""
-    started_s = psutil.Process().create_time()
+    started_s = time.time() if assignment.started_s is None else assignment.started_s
     stages = Stages(work, started_s)
     outcome = _outcome(assignment, stages)
     finished_s = time.time()
