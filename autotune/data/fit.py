@@ -9,9 +9,9 @@ from typing import NoReturn
 from autotune.core.errors import UserError, nearest
 from autotune.core.model import ModelFacts, TensorFacts
 from autotune.data.arrays import ArrayFile
+from autotune.data.batch_axis import has_batch
 from autotune.data.dtypes import convertible
 from autotune.data.source import Source
-from autotune.data.stacking import has_batch
 
 __all__ = ["LABELS", "Layout", "fit"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts, TensorFacts
+from autotune.data.batch_axis import has_batch
 from autotune.data.dtypes import numpy_dtype
-from autotune.data.stacking import has_batch
 
 __all__ = ["GENERATED", "GeneratedDataset", "recipe", "refuse_what_cannot_be_generated"]
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
+from autotune.data.batch_axis import has_batch
+from autotune.data.dataset import Dataset
 
-if TYPE_CHECKING:
-    from autotune.data.dataset import Dataset
-
-__all__ = ["batches", "has_batch"]
-
-
-def has_batch(model: ModelFacts) -> bool:
-    """Whether the first axis of every input is a batch, be it of size 1 only: samples then come without it."""
-    return model.batch.works or model.batch.symbol is not None
+__all__ = ["batches"]
 
 
 def batches(
