@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import le
+from typing import NamedTuple
 
 import numpy as np
 from moocore import is_nondominated
 from numpy.typing import NDArray
 
-__all__ = ["dominates", "knee", "non_dominated"]
+__all__ = ["CostRange", "dominates", "knee", "non_dominated"]
 
 Costs = NDArray[np.float64]
+
+
+class CostRange(NamedTuple):
+    """A point's cost in one objective (less is better) with its interval: ``low`` <= ``value`` <= ``high``."""
+
+    low: float
+    value: float
+    high: float
 
 
 def non_dominated(costs: Costs) -> NDArray[np.bool_]:
@@ -23,14 +33,16 @@ def non_dominated(costs: Costs) -> NDArray[np.bool_]:
     return np.asarray(is_nondominated(np.asarray(costs, dtype=np.float64), keep_weakly=True), dtype=bool)
 
 
-def dominates(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> bool:
-    """Whether ``a`` certainly beats ``b``: each is one cost interval (low, high) per objective.
+def dominates(a: Sequence[CostRange], b: Sequence[CostRange]) -> bool:
+    """Whether ``a`` certainly beats ``b``: each is one cost an objective.
 
-    True when ``a`` is nowhere certainly worse (its high end is at or below ``b``'s high end) and somewhere certainly better
-    (its high end below ``b``'s low end).
+    It does when it is certainly better somewhere (its high end below ``b``'s low end), and ``b`` seems better nowhere: not by
+    its value, nor by either end of its interval. (A high end alone says little: a point whose few rounds were scattered has
+    a wide interval, and everything would beat it.) So at worst ``b`` has an advantage that lies within its own interval.
+    A strict partial order: no point beats itself, no two beat each other, and what beats a beater beats the beaten.
     """
-    nowhere_worse = all(high_a <= high_b for (_, high_a), (_, high_b) in zip(a, b, strict=True))
-    somewhere_better = any(high_a < low_b for (_, high_a), (low_b, _) in zip(a, b, strict=True))
+    nowhere_worse = all(all(map(le, mine, theirs)) for mine, theirs in zip(a, b, strict=True))
+    somewhere_better = any(mine.high < theirs.low for mine, theirs in zip(a, b, strict=True))
     return nowhere_worse and somewhere_better
 
 
