@@ -6,7 +6,9 @@ from typing import Literal
 
 from autotune.core.frozen import Record
 
-__all__ = ["Part", "Plan"]
+__all__ = ["PAIRED_SIDES", "Part", "Plan"]
+
+PAIRED_SIDES = 2  # sessions that a paired phase warms up and measures
 
 Part = Literal["select", "confirm", "all"]
 
@@ -17,7 +19,8 @@ class Plan(Record):
     ``round_s``: a round loops inside until it lasts about this long. Measuring ends between ``min_rounds`` and
     ``max_rounds`` as soon as the interval of the phase's objective is narrower than ``precision`` (relative half-width),
     or when ``phase_limit_s`` is used up. ``warmup_limit_s`` bounds the wait for a steady state.
-    ``paired``: rounds alternate with the baseline's in a second process, and ratios are reported.
+    ``paired``: rounds alternate with the baseline's in a second process, and ratios are reported; both limits hold for each
+    of the two sides.
     ``time_limit_s`` ends the whole trial as a ``timeout``; ``memory_limit_bytes`` (None: no limit) bounds its process tree.
     ``quality`` says which part of the data quality is taken from.
     """
@@ -33,3 +36,9 @@ class Plan(Record):
     time_limit_s: float = 120.0
     memory_limit_bytes: int | None = None
     quality: Part = "select"
+
+    @property
+    def longest_phase_s(self) -> float:
+        """Seconds that a phase may take, warm-up included: both sides when it is paired. The last round may pass it."""
+        sides = PAIRED_SIDES if self.paired else 1
+        return sides * (self.warmup_limit_s + self.phase_limit_s)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.core.plan import PAIRED_SIDES
 from autotune.core.power import PowerModel
 from autotune.core.values import Value
 from autotune.measure.energy import energy_j, energy_ratio_bounds
@@ -18,9 +19,8 @@ from autotune.measure.steady import drifts
 from autotune.measure.stopping import ALPHA, Looks
 from autotune.measure.summaries import item_use, memory_value, phase_series
 
-__all__ = ["PAIRED_TIME", "PairedPhase"]
+__all__ = ["PairedPhase"]
 
-PAIRED_TIME = 2.0  # a paired phase may take this many times the plan's limit: it measures two sessions
 _BASIS = "median of paired rounds' ratios"
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 
@@ -99,7 +99,7 @@ class PairedPhase:
     def _take_pairs(self, awake: Rounds, looks: Looks) -> bool:
         """Take pairs until the ratio is precise or the rounds are used up; return False when time runs out."""
         plan, clock = self.mine.plan, self.mine.clock
-        limit = clock.now_s() + PAIRED_TIME * plan.phase_limit_s
+        limit = clock.now_s() + PAIRED_SIDES * plan.phase_limit_s
         while len(self.mine.taken) < plan.max_rounds:
             if self.mine.out_of_time(limit):
                 return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from autotune.core.plan import Part, Plan
+from autotune.core.plan import PAIRED_SIDES, Part, Plan
 from autotune.core.trial import TrialRecord
 
 __all__ = ["Plans", "duration_s", "latency_s", "overhead_s"]
@@ -14,7 +14,7 @@ _UNBOUNDED_S = 600.0  # a search without a time budget measures as one of ten mi
 _SHORTEST_S, _LONGEST_S = 0.25, 3.0  # of a search trial's phase
 _SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 5.0  # of a paired phase, each side
 _PAIR_WARMUP = 0.25  # of the phase, each side
-_PAIR_SHARE = 2.2 * (1 + _PAIR_WARMUP)  # what a paired phase takes: both sides, both warm-ups, and 10 % for waking up
+_PAIR_SHARE = 1.1 * PAIRED_SIDES * (1 + _PAIR_WARMUP)  # of the phase; 10 % for the pair that passes the limit
 _PAIR_OVERHEAD = 1.5  # two sessions are opened, in one trial's process
 
 

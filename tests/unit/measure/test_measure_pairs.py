@@ -56,6 +56,12 @@ def test_rounds_alternate_abba_and_warm_again_after_each_switch(fake, clock) -> 
     assert text.startswith("B" * 8)
 
 
+def test_a_paired_phase_ends_with_the_pair_that_passes_the_plans_time(fake, clock) -> None:
+    plan = PLAN.model_copy(update={"max_rounds": 10_000, "precision": 1e-9, "phase_limit_s": 1.0, "round_s": 0.05})
+    compare(fake, clock, fake.noisy(0.005, 0.2, 1), fake.noisy(0.005, 0.2, 2), plan)
+    assert clock.now_s() <= plan.longest_phase_s + 3 * plan.round_s
+
+
 def test_a_linear_drift_cancels(fake, clock) -> None:
     def drifting(now_s: float) -> float:
         return 0.005 * (1 + 0.1 * now_s)

@@ -93,6 +93,12 @@ def test_a_front_plan_fits_in_its_time_or_there_is_none():
     assert Plans(120, 2, whole=True).front(baseline(), 60).quality == "all"
 
 
+@given(st.floats(60, 1e5), st.floats(0.1, 300), st.integers(1, 3), st.floats(1e-4, 0.5))
+def test_what_a_front_plan_allows_fits_in_the_time_it_was_made_for(total, per_point, phases, latency):
+    plan = Plans(total, phases).front(baseline(latency), per_point)
+    assert plan is None or overhead_s(baseline(latency)) + phases * plan.longest_phase_s <= per_point
+
+
 @given(st.floats(5, 1e6), st.integers(0, 100))
 def test_the_reserve_leaves_most_of_the_budget_to_the_search(total, points):
     reserve = reserve_s(total, Plans(total, 2), baseline(), points)
