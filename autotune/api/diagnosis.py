@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from autotune.core.clock import SystemClock
 from autotune.core.errors import UserError
 from autotune.core.frozen import Record
 
@@ -81,12 +82,14 @@ def _memory() -> Iterator[Finding]:
 def _energy() -> Iterator[Finding]:
     from autotune.host.environment import environment
     from autotune.host.isa import isa_flags
-    from autotune.measure.counters import find_counter
+    from autotune.measure.counters import find_counter, idle_power_w
     from autotune.measure.power_models import find_power_model
 
     counter = find_counter()
     if not isinstance(counter, str):
-        yield Finding(about="energy", state="ok", text=f"measured by {counter.name}")
+        idle_w = idle_power_w(counter, SystemClock())
+        idle = "unknown" if idle_w is None else f"{idle_w:.1f} W"
+        yield Finding(about="energy", state="ok", text=f"measured by {counter.name}; idle power {idle}")
         return
     model = find_power_model(environment({}).cpu_model, isa_flags())
     if model is None:

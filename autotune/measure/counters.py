@@ -33,17 +33,23 @@ class EnergyCounter:
     zones: tuple[Zone, ...]
     period_s: float
 
-    def window(self, run: Callable[[], Samples], clock: Clock) -> Samples:
-        """Return what ``run`` returns, with the energy used meanwhile.
+    @property
+    def shortest_window_s(self) -> float:
+        """Ten periods: what a window must last, so that its ends are known to a tenth of it."""
+        return _LEAST_PERIODS * self.period_s
 
-        It stays unknown when the window was shorter than ten of the counter's periods, or a counter could not be read.
+    def window(self, run: Callable[[], Samples], clock: Clock) -> Samples:
+        """Return what ``run`` returns, with the energy used meanwhile: the round's share, by time, of the window around it.
+
+        (The window holds the messages between two processes as well; on a busy machine they may take as long as the round.)
+        It stays unknown when the window was shorter than ``shortest_window_s``, or a counter could not be read.
         """
         before, started = self.read(), clock.now_s()
         samples = run()
         lasted, after = clock.now_s() - started, self.read()
-        if before is None or after is None or lasted < _LEAST_PERIODS * self.period_s:
+        if before is None or after is None or lasted < self.shortest_window_s:
             return samples
-        return replace(samples, energy_j=self.used_j(before, after))
+        return replace(samples, energy_j=self.used_j(before, after) * min(1.0, samples.wall_s / lasted))
 
     def read(self) -> tuple[float, ...] | None:
         """Read every zone, in joules; None when one cannot be read now."""

@@ -129,10 +129,17 @@ class Rounds:
 
     def _round_size(self, latency_s: float, wall_s: float) -> int:
         """Requests a round: ``latency_s`` each undisturbed, ``wall_s`` each as it was, for the least rounds must fit in."""
-        wanted = min(max(self.plan.round_s, _SHORTEST_ROUND_S) / latency_s, _MOST_REQUESTS)
+        shortest_s = self._shortest_round_s()
+        wanted = min(max(self.plan.round_s, shortest_s) / latency_s, _MOST_REQUESTS)
         fitting = self.plan.phase_limit_s / self.plan.min_rounds / max(wall_s, _CLOCK_STEP_S)
-        least = _SHORTEST_ROUND_S / latency_s
+        least = shortest_s / latency_s
         return max(1, math.ceil(least), math.ceil(min(wanted, fitting)))
+
+    def _shortest_round_s(self) -> float:
+        """A counter's shortest window and half as much again: one round that came out too short would leave energy unknown."""
+        return (
+            _SHORTEST_ROUND_S if self.counter is None else max(_SHORTEST_ROUND_S, 1.5 * self.counter.shortest_window_s)
+        )
 
     def _rewarm_count(self) -> int:
         return max(1, min(3, self.count), math.ceil(self.count * _REWARM_SHARE))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +106,52 @@ def test_the_baseline_has_every_metric(digits: SearchContext) -> None:
 
 
 def test_energy_off_leaves_the_axis_out(digits: SearchContext) -> None:
+    off = digits.model_copy(update={"energy": "off", "power": None})
+    assert not {"energy", "power"} & measured(run(off)).metrics.keys()
+
+
+@pytest.fixture
+def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine with an energy counter: a fake powercap tree, whose package uses 20 W."""
+    rapl = pytest.importorskip("zeus.device.cpu.rapl")
+    package = tmp_path / "intel-rapl" / "intel-rapl:0"
+    package.mkdir(parents=True)
+    (package / "name").write_text("package-0")
+    (package / "max_energy_range_uj").write_text("262143328850")
+    ended = threading.Event()
+
+    def count() -> None:
+        while not ended.is_set():
+            (package / "fresh").write_text(str(int(time.perf_counter() * 20e6) % 262143328850))
+            (package / "fresh").replace(package / "energy_uj")
+            ended.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    while not (package / "energy_uj").exists():
+        time.sleep(0.001)
+    monkeypatch.setattr(rapl, "RAPL_DIR", str(package.parent))
+    monkeypatch.delenv("ZEUSD_SOCK_PATH", raising=False)
+    rapl.rapl_is_available.cache_clear()
+    yield
+    ended.set()
+    thread.join()
+    rapl.rapl_is_available.cache_clear()
+
+
+@pytest.mark.usefixtures("powercap")
+@pytest.mark.parametrize("energy", ["auto", "counter"])
+def test_energy_is_measured_where_there_is_a_counter(digits: SearchContext, energy: str) -> None:
+    counted = digits.model_copy(update={"energy": energy, "power": None})
+    outcome = measured(run(counted, int8(digits).with_(batch_size=8), PAIRED))
+    assert outcome.metrics["energy"].known
+    assert outcome.metrics["energy"].provenance == "measured"
+    assert outcome.metrics["power"].value == pytest.approx(20, rel=0.3)
+    assert outcome.ratios["energy"].provenance == "measured"
+
+
+@pytest.mark.usefixtures("powercap")
+def test_energy_off_is_off_beside_a_counter_too(digits: SearchContext) -> None:
     off = digits.model_copy(update={"energy": "off", "power": None})
     assert not {"energy", "power"} & measured(run(off)).metrics.keys()
 

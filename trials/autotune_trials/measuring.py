@@ -11,6 +11,7 @@ from autotune.core.trial import Measurement, Outcome, SameAs
 from autotune.core.values import Value
 from autotune.host.cpus import counted_cpus
 from autotune.measure import Against, Measured, measure
+from autotune.measure.counters import counter_for
 from autotune.runs.arrays import write_arrays
 from autotune_trials.bench import Bench, Built
 from autotune_trials.checking import check
@@ -71,6 +72,7 @@ def _measured(bench: Bench, session: Session, baseline: Session | None, known: d
         bar=bench.assignment.bar,
         known=known,
         against=against,
+        counter=counter_for(context.energy),
     )
 
 
@@ -78,14 +80,11 @@ def _measurement(bench: Bench, built: Built, measured: Measured, known: dict[str
     file = bench.layout.samples(bench.trial.id)
     if measured.arrays:
         write_arrays(file, measured.arrays)
-    metrics = {**known, **measured.metrics}
-    if bench.context.energy == "off":
-        metrics = {name: value for name, value in metrics.items() if name not in {"energy", "power"}}
     ratios = dict(measured.ratios)
     if bench.paired:
         ratios["size"] = size_ratio(built.artifact, bench.built(bench.context.baseline).artifact)
     return Measurement(
-        metrics=metrics,
+        metrics={**known, **measured.metrics},
         ratios=ratios,
         samples=str(file.relative_to(bench.layout.folder)) if measured.arrays else None,
         steady=measured.steady,

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,20 @@ def test_counted_energy_is_measured_not_estimated(fake, clock) -> None:
     assert measured.metrics["energy"].provenance == "measured"
     assert measured.metrics["energy"].value == pytest.approx(20 * 0.01 / 4)
     assert measured.metrics["power"].value == pytest.approx(20)
+
+
+def test_a_round_lasts_long_enough_for_a_slow_counter(fake, clock) -> None:
+    session, slow = fake.session(fake.noisy(0.001, 0.2)), replace(watts(clock, 20), period_s=0.01)
+    measured = measure(session, [fake.load()], Plan(round_s=0.01), clock=clock, watch=fake.watch, counter=slow)
+    assert measured.metrics["energy"].value == pytest.approx(20 * 0.001, rel=0.05)
+
+
+def test_what_the_window_holds_beside_the_round_is_not_the_rounds(clock) -> None:
+    def run() -> Samples:
+        clock.sleep(0.08)
+        return Samples(np.full(1, 0.02), 1, 0.02)
+
+    assert watts(clock, 20).window(run, clock).energy_j == pytest.approx(20 * 0.02)
 
 
 def test_idle_power_is_what_is_used_while_asleep(clock) -> None:
