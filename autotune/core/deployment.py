@@ -10,6 +10,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
 from autotune.core.environment import Environment
 from autotune.core.frozen import FileRecord, Record
+from autotune.core.power import PowerModel
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 
@@ -96,7 +97,8 @@ class Original(Record):
 class ExportedConfig(FileRecord):
     """``config.json`` of an exported folder. ``original`` None: the promise has no ratios that could be checked.
 
-    ``files`` are the model's, relative to the folder; ``model`` is one of them.
+    ``power`` is what energy was estimated with, None: it was not (or that is unknown). ``files`` are the model's, relative to
+    the folder; ``model`` is one of them.
     """
 
     schema_: str = Field(default="autotune/config/1", alias="schema")
@@ -113,3 +115,4 @@ class ExportedConfig(FileRecord):
     environment: Environment
     source: Source
     original: Original | None = None
+    power: PowerModel | None = None

@@ -48,6 +48,7 @@ def exported_config(
         environment=front.environment,
         source=Source(search=front.search, trial=point.trial, point=point.id, model_sha256=search.model.sha256),
         original=baseline,
+        power=search.context.power,
     )
 
 

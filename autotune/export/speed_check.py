@@ -24,6 +24,7 @@ from autotune.export.verdict import Compared
 
 if TYPE_CHECKING:
     from autotune.measure import Measured
+    from autotune.measure.counters import EnergyCounter
     from autotune.measure.disturbance import Watch
 
 __all__ = ["Instruments", "Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
@@ -37,12 +38,16 @@ _OWN_SPEED = ("latency_p50", "throughput")
 
 @dataclass(frozen=True)
 class Instruments:
-    """What speed is measured with. ``power`` None: energy is not estimated. ``watch`` None: this machine is watched."""
+    """What speed is measured with. ``power`` None: energy is not estimated; ``counter`` None: nor counted.
+
+    ``watch`` None: this machine is watched.
+    """
 
     clock: Clock
     power: PowerModel | None = None
     open_side: Callable[[Artifact, DeviceSpec], Session] = open_side
     watch: Watch | None = None
+    counter: EnergyCounter | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,7 @@ def _measure(
         power=tools.power,
         cpus=config.device.cpus or counted_cpus(),
         watch=tools.watch,
+        counter=tools.counter,
     )
     with tools.open_side(both.exported, both.device) as session:
         if both.original is None or config.original is None:

@@ -20,7 +20,7 @@ from autotune.export.sides import Sides, open_side, sides
 from autotune.export.speed_check import Instruments, Speed, check_speed, speed_metrics
 from autotune.export.verdict import Compared, VerifyReport, overall
 
-__all__ = ["verify"]
+__all__ = ["instruments_for", "verify"]
 
 _ONCE = ("load_time", "build_time")
 
@@ -127,13 +127,23 @@ def _speed(
             for name in names
         )
         return Speed(tuple(compared), 0)
-    from autotune.measure.power_models import find_power_model
-
-    power = find_power_model(here.cpu_model, here.isa)
     try:
-        return check_speed(config, both, given.inputs, budget_s, Instruments(clock, power))
+        return check_speed(config, both, given.inputs, budget_s, instruments_for(config, here, clock))
     except TrialError as error:
         return Speed((_failure(error, another=False),), 1)
+
+
+def instruments_for(config: ExportedConfig, here: Environment, clock: Clock) -> Instruments:
+    """What the promise was measured with: an energy that was counted is not compared with an estimate, nor the other way."""
+    from autotune.measure.counters import counter_for
+    from autotune.measure.power_models import find_power_model
+
+    energy = config.promise.metrics.get("energy")
+    if energy is None or not energy.known:
+        return Instruments(clock)
+    if energy.provenance == "measured":
+        return Instruments(clock, counter=counter_for("counter"))
+    return Instruments(clock, config.power or find_power_model(here.cpu_model, here.isa))
 
 
 def _failure(error: TrialError, *, another: bool) -> Compared:
