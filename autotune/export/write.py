@@ -1,4 +1,4 @@
-"""Writes an exported folder: whole, or not at all."""
+"""Writes an exported folder: whole, or not at all. (Into the current folder: file by file, `config.json` last.)"""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def _copy(source: Path, files: Iterable[str], target: Path) -> None:
 
 @contextmanager
 def _replacing(folder: Path) -> Iterator[Path]:
-    """Yield a fresh folder beside ``folder`` that takes its place when the block ends well, and vanishes when it does not."""
+    """Yield a fresh folder beside ``folder`` that takes its place when the block ends well, and vanishes when it does not.
+
+    The current folder is not replaced but filled: whoever stands in it would be left in one that is gone.
+    """
     folder = folder.resolve()
     _refuse_foreign(folder)
     try:
@@ -101,7 +104,10 @@ def _replacing(folder: Path) -> Iterator[Path]:
     try:
         fresh.chmod(0o755)
         yield fresh
-        _swap(fresh, folder)
+        if folder.exists() and folder.samefile(Path.cwd()):
+            _fill(fresh, folder)
+        else:
+            _swap(fresh, folder)
     except OSError as error:
         raise UserError(
             f"cannot write {folder}: {error}", "choose another folder with -o, or free some space"
@@ -118,6 +124,24 @@ def _swap(fresh: Path, folder: Path) -> None:
     folder.rename(earlier)  # onto an empty folder, which a rename replaces
     fresh.rename(folder)
     shutil.rmtree(earlier, ignore_errors=True)
+
+
+def _fill(fresh: Path, folder: Path) -> None:
+    """Move everything of ``fresh`` into ``folder``, in place of an earlier export; ``config.json``, which makes it one, last."""
+    names = sorted((entry.name for entry in fresh.iterdir()), key=lambda name: name == "config.json")
+    for stale in {entry.name for entry in folder.iterdir()} - set(names):
+        _remove(folder / stale)
+    for name in names:
+        if (folder / name).is_dir():
+            _remove(folder / name)
+        (fresh / name).replace(folder / name)
+
+
+def _remove(entry: Path) -> None:
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
 
 
 def _refuse_foreign(folder: Path) -> None:

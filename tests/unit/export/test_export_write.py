@@ -122,6 +122,24 @@ def test_custom_operators_library_goes_along(tmp_path: Path, config: ExportedCon
     assert (tmp_path / "out" / "libops.so").is_file()
 
 
+@pytest.mark.parametrize("earlier", [False, True])
+def test_the_current_folder_is_filled_and_stays_the_same_folder(
+    tmp_path: Path, config: ExportedConfig, artifact: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    if earlier:
+        original = OriginalFiles(artifact, "model.onnx", ("model.onnx",))
+        write_export(here, config, artifact, ["model.onnx"], original=original)
+    monkeypatch.chdir(here)
+    before = here.stat().st_ino
+    write_export(Path(), config, artifact, ["model.onnx"])
+    assert here.stat().st_ino == before
+    assert entries(here) == ["README.md", "config.json", "model.onnx", "run.py", "workload.yaml"]
+    assert read_exported(here).model == "model.onnx"
+    assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
 def test_missing_file_makes_a_folder_damaged(tmp_path: Path, config: ExportedConfig, artifact: Path) -> None:
     write_export(tmp_path / "out", config, artifact, ["model.onnx"])
     (tmp_path / "out" / "model.onnx").unlink()
