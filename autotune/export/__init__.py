@@ -9,24 +9,24 @@ if TYPE_CHECKING:
     from autotune.export.composition import choose_point, exported_config
     from autotune.export.deployed import Deployed, load
     from autotune.export.ort import deployed_files
-    from autotune.export.samples import ReplaySamples, collect_samples
     from autotune.export.verdict import Compared, VerifyReport
     from autotune.export.verifying import verify
     from autotune.export.write import OriginalFiles, write_export
+    from autotune.replay.samples import ReplaySamples, collect_samples
 
 _MODULES = {
-    "Compared": "verdict",
-    "Deployed": "deployed",
-    "OriginalFiles": "write",
-    "ReplaySamples": "samples",
-    "VerifyReport": "verdict",
-    "choose_point": "composition",
-    "collect_samples": "samples",
-    "deployed_files": "ort",
-    "exported_config": "composition",
-    "load": "deployed",
-    "verify": "verifying",
-    "write_export": "write",
+    "Compared": "export.verdict",
+    "Deployed": "export.deployed",
+    "OriginalFiles": "export.write",
+    "ReplaySamples": "replay.samples",
+    "VerifyReport": "export.verdict",
+    "choose_point": "export.composition",
+    "collect_samples": "replay.samples",
+    "deployed_files": "export.ort",
+    "exported_config": "export.composition",
+    "load": "export.deployed",
+    "verify": "export.verifying",
+    "write_export": "export.write",
 }
 
 __all__ = [
@@ -48,5 +48,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import when first used: the process that an export is timed in imports this package too."""
     if name in _MODULES:
-        return getattr(import_module(f"autotune.export.{_MODULES[name]}"), name)
+        return getattr(import_module(f"autotune.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'autotune.export' has no attribute {name!r}")

@@ -10,7 +10,7 @@ from typing import Any, Self
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
 from autotune.core.samples import Tensors
-from autotune.export.folder import read_exported
+from autotune.replay.folder import read_exported
 
 __all__ = ["Deployed", "load"]
 
@@ -53,7 +53,7 @@ def load(folder: str | Path) -> Deployed:
     path = Path(folder)
     config = read_exported(path)
     try:
-        from autotune.export.standalone import load as open_model
+        from autotune.replay.standalone import load as open_model
     except ImportError as error:
         raise UserError(f"onnxruntime cannot be imported: {error}", "pip install onnxruntime numpy") from error
     try:

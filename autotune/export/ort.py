@@ -26,7 +26,9 @@ def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
 
 def run_text() -> str:
     """The source of ``run.py``: the very module that ``load`` and ``verify`` open exported folders with."""
-    return Path(__file__).with_name("standalone.py").read_text(encoding="utf-8")
+    import autotune.replay
+
+    return (Path(autotune.replay.__file__).parent / "standalone.py").read_text(encoding="utf-8")
 
 
 def workload_text(workload: Workload) -> str:

@@ -12,8 +12,8 @@ from autotune.core.errors import TrialError
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.export.judging import judge_quality
-from autotune.export.samples import ReplaySamples
 from autotune.export.verdict import Compared
+from autotune.replay.samples import ReplaySamples
 
 __all__ = ["QUALITY_METRICS", "Labelled", "check_outputs_sane", "check_quality", "read_labelled"]
 

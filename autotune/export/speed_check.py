@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from autotune.core.artifact import Artifact
-from autotune.core.clock import Clock
 from autotune.core.deployment import ExportedConfig
-from autotune.core.device import DeviceSpec
 from autotune.core.front import BASELINE_ID
 from autotune.core.plan import Plan
-from autotune.core.ports import Session
-from autotune.core.power import PowerModel
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.export.judging import CLOSE, PAIRED, judge_absolute, judge_ratio, middle
-from autotune.export.replay_loads import phase_loads
-from autotune.export.sides import Sides, open_side
 from autotune.export.verdict import Compared
+from autotune.replay.instruments import Instruments
+from autotune.replay.loads import phase_loads
+from autotune.replay.sides import Sides
 
 if TYPE_CHECKING:
     from autotune.measure import Measured
-    from autotune.measure.counters import EnergyCounter
-    from autotune.measure.disturbance import Watch
 
-__all__ = ["Instruments", "Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
+__all__ = ["Speed", "check_speed", "judge_speed", "promised_ratios", "settled", "speed_metrics"]
 
 MAX_ATTEMPTS = 3
 
 _NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
 _NO_TIME = "the budget left no time to measure again what is in doubt: give more with --budget"
 _OWN_SPEED = ("latency_p50", "throughput")
-
-
-@dataclass(frozen=True)
-class Instruments:
-    """What speed is measured with. ``power`` None: energy is not estimated; ``counter`` None: nor counted.
-
-    ``watch`` None: this machine is watched.
-    """
-
-    clock: Clock
-    power: PowerModel | None = None
-    open_side: Callable[[Artifact, DeviceSpec], Session] = open_side
-    watch: Watch | None = None
-    counter: EnergyCounter | None = None
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,17 @@ from autotune.core.deployment import ExportedConfig
 from autotune.core.environment import Environment
 from autotune.core.errors import TrialError
 from autotune.core.samples import Tensors
-from autotune.export.folder import read_exported
 from autotune.export.judging import judge_size
 from autotune.export.quality_check import Labelled, check_outputs_sane, check_quality, read_labelled
-from autotune.export.replay_loads import MEASURED_SCENARIOS
-from autotune.export.samples import ReplaySamples, read_samples
-from autotune.export.sides import Sides, open_side, sides
-from autotune.export.speed_check import Instruments, Speed, check_speed, speed_metrics
+from autotune.export.speed_check import Speed, check_speed, speed_metrics
 from autotune.export.verdict import Compared, VerifyReport, overall
+from autotune.replay.folder import read_exported
+from autotune.replay.instruments import environment_here, instruments_for
+from autotune.replay.loads import MEASURED_SCENARIOS
+from autotune.replay.samples import ReplaySamples, read_samples
+from autotune.replay.sides import Sides, open_side, sides
 
-__all__ = ["instruments_for", "verify"]
+__all__ = ["verify"]
 
 _ONCE = ("load_time", "build_time")
 
@@ -41,7 +42,7 @@ def verify(
     path, clock = Path(folder), clock or SystemClock()
     end = clock.now_s() + budget_s
     config = read_exported(path)
-    here = _environment()
+    here = environment_here()
     another = here.host_fingerprint() != config.environment.host_fingerprint()
     with sides(path, config, original) as both:
         given = _read_given(path, config, data, both)
@@ -133,19 +134,6 @@ def _speed(
         return Speed((_failure(error, another=False),), 1)
 
 
-def instruments_for(config: ExportedConfig, here: Environment, clock: Clock) -> Instruments:
-    """What the promise was measured with: an energy that was counted is not compared with an estimate, nor the other way."""
-    from autotune.measure.counters import counter_for
-    from autotune.measure.power_models import find_power_model
-
-    energy = config.promise.metrics.get("energy")
-    if energy is None or not energy.known:
-        return Instruments(clock)
-    if energy.provenance == "measured":
-        return Instruments(clock, counter=counter_for("counter"))
-    return Instruments(clock, config.power or find_power_model(here.cpu_model, here.isa))
-
-
 def _failure(error: TrialError, *, another: bool) -> Compared:
     """A session that does not open or run: broken here, but on another machine no wonder."""
     stage = "open" if error.stage == "open" else "run"
@@ -177,14 +165,3 @@ def _notes(config: ExportedConfig, here: Environment, both: Sides) -> tuple[str,
             "the original model is not at hand (--original): a slow-down of less than 50 % cannot be told from drift"
         )
     return tuple(notes)
-
-
-def _environment() -> Environment:
-    from importlib.metadata import PackageNotFoundError, version
-
-    from autotune.host.environment import environment
-
-    try:
-        return environment({"onnxruntime": version("onnxruntime")})
-    except PackageNotFoundError:
-        return environment({})

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from autotune.core.deployment import ExportedConfig, Original
 from autotune.core.errors import UserError
-from autotune.export.folder import is_exported, read_config
 from autotune.export.ort import deployed_files
-from autotune.export.samples import ReplaySamples, write_samples
+from autotune.replay.folder import is_exported, read_config
+from autotune.replay.samples import ReplaySamples, write_samples
 
 __all__ = ["MAX_ORIGINAL_BYTES", "OriginalFiles", "write_export"]
 

@@ -19,9 +19,9 @@ from autotune.core.front import BASELINE_ID
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.export import OriginalFiles, VerifyReport, collect_samples, exported_config, load, verify, write_export
-from autotune.export.folder import read_exported
 from autotune.host.environment import environment
 from autotune.models import read_model
+from autotune.replay.folder import read_exported
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
@@ -147,7 +147,7 @@ def test_run_py_without_samples_asks_for_input(tmp_path: Path, model: Path) -> N
 
 
 def test_session_is_opened_with_the_options_of_the_config(exported: Path) -> None:
-    from autotune.export.standalone import session_options
+    from autotune.replay.standalone import session_options
 
     options = session_options(json.loads((exported / "config.json").read_text())["session"], exported)
     assert options.intra_op_num_threads == 1

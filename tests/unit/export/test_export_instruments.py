@@ -12,10 +12,9 @@ from autotune.core.environment import Environment
 from autotune.core.power import PowerModel, Watts
 from autotune.core.values import Provenance, Value
 from autotune.export import exported_config, write_export
-from autotune.export.folder import read_exported
-from autotune.export.speed_check import Instruments
-from autotune.export.verifying import instruments_for
 from autotune.measure.counters import EnergyCounter
+from autotune.replay.folder import read_exported
+from autotune.replay.instruments import Instruments, instruments_for
 from autotune.testing.sample_search import sample_front, sample_search
 
 COUNTER = EnergyCounter("fake", (), 0.001)

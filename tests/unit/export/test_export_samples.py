@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autotune.export.samples import ReplaySamples, collect_samples, read_samples, write_samples
+from autotune.replay.samples import ReplaySamples, collect_samples, read_samples, write_samples
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 

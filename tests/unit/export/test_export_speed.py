@@ -17,9 +17,10 @@ from autotune.core.device import DeviceSpec
 from autotune.core.samples import Requests, Samples, Tensors
 from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN
-from autotune.export.sides import Sides
-from autotune.export.speed_check import Instruments, Speed, check_speed
+from autotune.export.speed_check import Speed, check_speed
 from autotune.measure.disturbance import NoWatch
+from autotune.replay.instruments import Instruments
+from autotune.replay.sides import Sides
 
 INPUTS = ({"x": np.zeros((1, 2), dtype=np.float32)},)
 BASE_S = 5e-3

@@ -10,7 +10,7 @@ from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
 from autotune.export import OriginalFiles, ReplaySamples, write_export
 from autotune.export import write as write_module
-from autotune.export.folder import read_exported
+from autotune.replay.folder import read_exported
 
 
 def entries(folder: Path) -> list[str]:

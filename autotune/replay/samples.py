@@ -55,7 +55,7 @@ def collect_samples(
 
 def write_samples(file: Path, samples: ReplaySamples) -> None:
     """Write ``samples`` as the exported folder's ``run.py`` reads them; nothing is pickled."""
-    from autotune.export.standalone import array_name, to_file
+    from autotune.replay.standalone import array_name, to_file
 
     arrays: dict[str, Any] = {}
     for prefix, requests in (("input:", samples.inputs), ("output:", samples.outputs)):
@@ -69,7 +69,7 @@ def write_samples(file: Path, samples: ReplaySamples) -> None:
 
 def read_samples(file: Path) -> ReplaySamples:
     """Read what ``write_samples`` wrote."""
-    from autotune.export.standalone import read_samples as read
+    from autotune.replay.standalone import read_samples as read
 
     inputs, outputs, labels = read(file)
     return ReplaySamples(tuple(inputs), tuple(outputs), None if labels is None else tuple(labels))

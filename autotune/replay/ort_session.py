@@ -14,7 +14,7 @@ from autotune.core.samples import Tensors
 
 __all__ = ["OPENER", "ExportedSession", "open_exported"]
 
-OPENER = "autotune.export.ort_session:open_exported"
+OPENER = "autotune.replay.ort_session:open_exported"
 
 
 class ExportedSession:
@@ -36,7 +36,7 @@ class ExportedSession:
 def open_exported(artifact: Artifact, device: DeviceSpec) -> ExportedSession:  # noqa: ARG001 (config.json names the provider)
     """Open the exported folder ``artifact.folder``. Raises ``OpenError`` with onnxruntime's own words."""
     try:
-        from autotune.export.standalone import load
+        from autotune.replay.standalone import load
     except ImportError as error:
         raise OpenError("unsupported", f"{error}: install onnxruntime") from error
     try:

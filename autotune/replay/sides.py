@@ -16,7 +16,7 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError
 from autotune.core.hashing import hash_files
 from autotune.core.ports import Session
-from autotune.export.ort_session import OPENER
+from autotune.replay.ort_session import OPENER
 
 __all__ = ["Sides", "open_side", "sides"]
 

@@ -1,0 +1,1 @@
+"""The CI gate: two deployments measured side by side, and a verdict with honest statistics."""
