@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-__all__ = ["Figure", "arguments", "finish"]
+__all__ = ["Figure", "argument_parser", "arguments", "finish"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,16 @@ class Figure:
 
 def arguments(about: str | None) -> argparse.Namespace:
     """Parse ``[--json] [--quick] [--seed N]``."""
+    return argument_parser(about).parse_args()
+
+
+def argument_parser(about: str | None) -> argparse.ArgumentParser:
+    """What parses them, for a benchmark that has more options."""
     parser = argparse.ArgumentParser(description=(about or "").strip().splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="five minutes at most on two cores")
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args()
+    return parser
 
 
 def finish(name: str, figures: Sequence[Figure], *, as_json: bool) -> int:
