@@ -188,7 +188,10 @@ def test_a_certainly_dominated_candidate_is_stopped(digits: SearchContext) -> No
         "latency_p50": Value(value=1e-9, unit="s", low=1e-9, high=1e-9),
         "throughput": Value(value=1e12, unit="1/s", low=1e12, high=1e12),
     }
-    assert measured(run(digits, bar=(unbeatable,))).stopped == "dominated"
+    outcome = measured(run(digits, bar=(unbeatable,)))
+    assert outcome.stopped == "dominated"
+    assert outcome.metrics["accuracy"].n == 200
+    assert measured(run(digits)).metrics["accuracy"].n == len(digits.data.split.select)
 
 
 def test_without_data_generated_inputs_give_fidelity(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from autotune.core.artifact import Artifact
@@ -12,12 +13,13 @@ from autotune.core.values import Value
 from autotune.host.cpus import counted_cpus
 from autotune.measure import Against, Measured, measure
 from autotune.measure.counters import counter_for
+from autotune.measure.staged import needs_all
 from autotune.runs.arrays import write_arrays
 from autotune_trials.bench import Bench, Built
 from autotune_trials.checking import check
 from autotune_trials.loads import phase_loads
 from autotune_trials.metrics import known_metrics, size_ratio
-from autotune_trials.quality import broken_limit, quality_of
+from autotune_trials.quality import ArtifactQuality, broken_limit
 from autotune_trials.reference import reference_outputs
 
 __all__ = ["carry_out"]
@@ -36,18 +38,22 @@ def carry_out(bench: Bench) -> Outcome:
             session = stack.enter_context(_session(bench, built.artifact))
         with bench.stages.at("check"):
             check(bench, session, reference)
-            quality = quality_of(bench, session, built.artifact, reference)
-        known = known_metrics(built, session) | quality
-        broken = broken_limit(bench.context.limits, quality)
+            quality = ArtifactQuality(bench, session, built.artifact, reference)
+            if bench.trial.purpose != "search" or bench.paired:
+                quality.complete()
+        known = known_metrics(built, session)
+        broken = broken_limit(bench.context.limits, quality.values)
         if broken is not None:
-            return _stopped(built, known, f"not measured: {broken.text} is certainly broken")
+            return _stopped(built, known | quality.values, f"not measured: {broken.text} is certainly broken")
         with bench.stages.at("open"):
             baseline = stack.enter_context(_baseline(bench)) if bench.paired else None
         with bench.stages.at("measure"):
-            measured = _measured(bench, session, baseline, known)
+            measured = _measured(bench, session, baseline, {**known, **quality.for_the_race()})
         with bench.stages.at("check"):
             check(bench, session, reference)
-    return _measurement(bench, built, measured, known)
+            if _may_matter(bench, {**known, **quality.for_the_race(), **measured.metrics}):
+                quality.complete()
+    return _measurement(bench, built, measured, known | quality.values)
 
 
 def _session(bench: Bench, artifact: Artifact) -> Session:
@@ -74,6 +80,12 @@ def _measured(bench: Bench, session: Session, baseline: Session | None, known: d
         against=against,
         counter=counter_for(context.energy),
     )
+
+
+def _may_matter(bench: Bench, metrics: Mapping[str, Value]) -> bool:
+    """Whether the candidate may be on the front."""
+    context = bench.context
+    return needs_all(metrics, context.limits, context.objectives, bench.assignment.bar)
 
 
 def _measurement(bench: Bench, built: Built, measured: Measured, known: dict[str, Value]) -> Measurement:

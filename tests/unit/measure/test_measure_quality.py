@@ -5,11 +5,12 @@ import pytest
 
 from autotune.core.errors import CheckError, UserError
 from autotune.core.limits import parse_limit
+from autotune.core.objective import objective
 from autotune.core.values import Value
 from autotune.measure.fidelity import output_fidelities
 from autotune.measure.proportions import jackknife, mean_interval, paired_drop, wilson
 from autotune.measure.quality import metric_function, take_quality
-from autotune.measure.staged import first_stage, needs_all
+from autotune.measure.staged import at_best, first_stage, needs_all
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
@@ -208,3 +209,25 @@ def test_all_samples_are_needed_unless_a_limit_is_certainly_broken() -> None:
     assert not needs_all(poor, limits)
     assert needs_all(near, limits)
     assert needs_all({}, limits)
+
+
+def test_all_samples_are_needed_unless_the_front_beats_the_candidate_even_at_its_best() -> None:
+    objectives = [objective("latency_p50"), objective("fidelity")]
+    front = {
+        "latency_p50": Value(value=1.0, unit="s", low=0.9, high=1.1),
+        "fidelity": Value(value=0.98, unit="1", low=0.97, high=0.99),
+    }
+    slow = Value(value=2.0, unit="s", low=1.9, high=2.1)
+    near = at_best({"fidelity": Value(value=0.97, unit="1", low=0.94, high=0.995)})
+    poor = at_best({"fidelity": Value(value=0.9, unit="1", low=0.85, high=0.94)})
+    assert needs_all({"latency_p50": slow, **near}, [], objectives, [front])
+    assert not needs_all({"latency_p50": slow, **poor}, [], objectives, [front])
+    assert needs_all({"latency_p50": slow, **poor}, [], objectives, [])
+
+
+def test_at_best_a_value_is_at_its_better_end() -> None:
+    share = Value(value=0.5, unit="1", low=0.4, high=0.6)
+    found = at_best({"accuracy": share, "accuracy_drop": share, "fidelity": Value(value=None, unit="1")})
+    assert found["accuracy"].interval() == (0.6, 0.6)
+    assert found["accuracy_drop"].value == 0.4
+    assert found["fidelity"].value is None
