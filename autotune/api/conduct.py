@@ -16,6 +16,7 @@ from autotune.report import front_markdown
 from autotune.runs.folder import RunFolder
 from autotune.searching import Budget, Ending, Observer, Plans, Stop, finish, refuse_nothing_feasible, search
 from autotune.searching.optuna_sampler import OptunaSampler
+from autotune.searching.savings import racing_note
 
 __all__ = ["conduct"]
 
@@ -49,6 +50,9 @@ def conduct(
             observer=observer,
         )
         observer.note(str(ending))
+        saved = racing_note(folder.records())
+        if saved is not None:
+            observer.note(saved)
         front = finish(executor, folder, budget, trackers, plans=plans, stop=stop, observer=observer)
         _show(folder, front, trackers)
     refuse_nothing_feasible(front)
