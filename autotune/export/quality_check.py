@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import TrialError
@@ -13,35 +10,14 @@ from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.export.judging import judge_quality
 from autotune.export.verdict import Compared
+from autotune.replay.labelled import Batch, Labelled
 from autotune.replay.samples import ReplaySamples
 
-__all__ = ["QUALITY_METRICS", "Labelled", "check_outputs_sane", "check_quality", "read_labelled"]
+__all__ = ["QUALITY_METRICS", "check_outputs_sane", "check_quality"]
 
 QUALITY_METRICS = ("accuracy", "fidelity", "accuracy_drop")
 
 Run = Callable[[Tensors], Tensors]
-Batch = tuple[Tensors, list[Any]]
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """The user's data for the check: requests of batch 1 with their labels. ``same``: the very data of the promise."""
-
-    batches: tuple[Batch, ...]
-    same: bool
-    generated: bool
-
-
-def read_labelled(spec: str | None, config: ExportedConfig, model: Path) -> Labelled:
-    """Read the data's confirm part, split as the search split it; ``spec`` None: generated inputs. Raises ``UserError``."""
-    from autotune.data import batches, open_data, open_dataset
-    from autotune.models import read_model
-
-    facts = read_model(model)
-    data = open_data(spec, facts, config.quality.seed)
-    dataset = open_dataset(data, facts)
-    taken = tuple((inputs, labels) for inputs, labels in batches(dataset, data.split.confirm, facts, 1))
-    return Labelled(taken, same=data.sha256 == config.quality.data_sha256, generated=data.path is None)
 
 
 def check_outputs_sane(run: Run, inputs: Tensors, expected: Tensors | None) -> Compared:

@@ -12,11 +12,12 @@ from autotune.core.environment import Environment
 from autotune.core.errors import TrialError
 from autotune.core.samples import Tensors
 from autotune.export.judging import judge_size
-from autotune.export.quality_check import Labelled, check_outputs_sane, check_quality, read_labelled
+from autotune.export.quality_check import check_outputs_sane, check_quality
 from autotune.export.speed_check import Speed, check_speed, speed_metrics
 from autotune.export.verdict import Compared, VerifyReport, overall
 from autotune.replay.folder import read_exported
 from autotune.replay.instruments import environment_here, instruments_for
+from autotune.replay.labelled import Labelled, read_labelled
 from autotune.replay.loads import MEASURED_SCENARIOS
 from autotune.replay.samples import ReplaySamples, read_samples
 from autotune.replay.sides import Sides, open_side, sides

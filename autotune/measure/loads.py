@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.ports import Session
@@ -42,7 +43,8 @@ class Against:
 class Measured:
     """What ``measure`` found. ``arrays`` are the raw samples, by ``<scenario>_<what>`` (``against_…`` for the other side).
 
-    ``ratios`` are this session / the other, empty when there is none. ``steady`` False: some phase never became steady.
+    ``ratios`` are this session / the other, empty when there is none; ``series`` are those ratios pair by pair, where a metric
+    has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never became steady.
     ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``stopped`` None: measuring was not cut short.
     """
 
@@ -53,3 +55,5 @@ class Measured:
     disturbed_rounds: int = 0
     stopped: Stopped | None = None
     notes: tuple[str, ...] = ()
+    series: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    theirs: Mapping[str, Value] = field(default_factory=dict)

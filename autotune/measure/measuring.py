@@ -117,14 +117,18 @@ def _measure_paired(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], aga
         for mine, theirs in zip(loads, against.loads, strict=True)
     ]
     ratios: dict[str, Value] = {}
+    series: dict[str, NDArray[np.float64]] = {}
     for pair in pairs:
         pair.measure()
         ratios |= pair.ratios(kit.power, kit.cpus)
+        series |= pair.series(kit.power, kit.cpus)
     measured = _summary(kit, [AlonePhase(pair.mine, pair.alpha, pair.finished) for pair in pairs])
     others = [pair.theirs for pair in pairs]
     return replace(
         measured,
         ratios=ratios,
+        series=series,
+        theirs=_summary(kit, [AlonePhase(pair.theirs, pair.alpha, pair.finished) for pair in pairs]).metrics,
         arrays={**measured.arrays, **_arrays(others, "against_")},
         steady=all(pair.steady for pair in pairs),
         disturbed_rounds=measured.disturbed_rounds + sum(rounds.disturbed for rounds in others),

@@ -57,6 +57,11 @@ class PairedPhase:
         values = {self._metric: _ratio_value(self._interval(self.alpha), len(self.mine.taken), self._basis)}
         return values | self._energy_ratio(model, cpus) | self._memory_ratio()
 
+    def series(self, model: PowerModel | None, cpus: int) -> dict[str, NDArray[np.float64]]:
+        """The same ratios pair by pair, in time order; peak memory has one alone, and is left out."""
+        energy = self._energy_series(model, cpus)
+        return {self._metric: self._series()} | ({} if energy is None else {"energy": energy})
+
     @property
     def steady(self) -> bool:
         """Whether both sides became steady, and their ratio stayed so: what moves both alike does no harm."""
@@ -127,21 +132,34 @@ class PairedPhase:
         second.note(two, disturbed)
         return second
 
-    def _energy_ratio(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
+    def _energy_series(self, model: PowerModel | None, cpus: int) -> NDArray[np.float64] | None:
+        """From a counter where every round has it, else by the model's typical figures; None: energy is unknown."""
         counted = [_counted_energy(side) for side in (self.mine, self.theirs)]
         if counted[0] is not None and counted[1] is not None:
-            interval = median_interval(counted[0] / counted[1], self.alpha, block=_BALANCED)
-            return {"energy": _ratio_value(interval, len(counted[0]))}
+            return np.asarray(counted[0] / counted[1])
         mine, theirs = item_use(self.mine, cpus), item_use(self.theirs, cpus)
         if model is None or mine is None or theirs is None:
+            return None
+        return np.asarray(energy_j(model, mine) / energy_j(model, theirs))
+
+    def _energy_ratio(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
+        series = self._energy_series(model, cpus)
+        if series is None:
             return {}
-        interval = median_interval(energy_j(model, mine) / energy_j(model, theirs), self.alpha, block=_BALANCED)
+        interval = median_interval(series, self.alpha, block=_BALANCED)
+        mine, theirs = item_use(self.mine, cpus), item_use(self.theirs, cpus)
+        if self._counts_energy or model is None or mine is None or theirs is None:
+            return {"energy": _ratio_value(interval, len(series))}
         least, most = energy_ratio_bounds(model, mine, theirs)
         low = (interval.value if interval.low is None else interval.low) * least
         high = (interval.value if interval.high is None else interval.high) * most
-        value = _ratio_value(Interval(interval.value, low, high), len(mine.wall_s))
+        value = _ratio_value(Interval(interval.value, low, high), len(series))
         basis = f"{_BASIS}, power model {model.name!r}"
         return {"energy": value.model_copy(update={"provenance": "estimated", "basis": basis})}
+
+    @property
+    def _counts_energy(self) -> bool:
+        return all(_counted_energy(side) is not None for side in (self.mine, self.theirs))
 
     def _memory_ratio(self) -> dict[str, Value]:
         mine, theirs = (memory_value([side]).get("memory") for side in (self.mine, self.theirs))

@@ -1,0 +1,35 @@
+"""The user's data beside a deployed folder: the part that no candidate was chosen by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autotune.core.deployment import ExportedConfig
+from autotune.core.samples import Tensors
+
+__all__ = ["Batch", "Labelled", "read_labelled"]
+
+Batch = tuple[Tensors, list[Any]]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Requests of batch 1 with their labels. ``same``: the very data of the promise."""
+
+    batches: tuple[Batch, ...]
+    same: bool
+    generated: bool
+
+
+def read_labelled(spec: str | None, config: ExportedConfig, model: Path) -> Labelled:
+    """Read the data's confirm part, split as the search split it; ``spec`` None: generated inputs. Raises ``UserError``."""
+    from autotune.data import batches, open_data, open_dataset
+    from autotune.models import read_model
+
+    facts = read_model(model)
+    data = open_data(spec, facts, config.quality.seed)
+    dataset = open_dataset(data, facts)
+    taken = tuple((inputs, labels) for inputs, labels in batches(dataset, data.split.confirm, facts, 1))
+    return Labelled(taken, same=data.sha256 == config.quality.data_sha256, generated=data.path is None)
