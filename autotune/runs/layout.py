@@ -64,6 +64,10 @@ class RunLayout(Frozen):
         """An artifact's quality on ``device``, for ``part`` of the data."""
         return self.folder / "quality" / f"{sha256}-{device}-{part}.json"
 
+    def measured(self, key: str) -> Path:
+        """Which trial measured what ``key`` stands for: an artifact, and how it is run."""
+        return self.folder / "measured" / f"{key}.json"
+
     def work(self, trial: str) -> Path:
         """A running trial's assignment."""
         return self.folder / "work" / f"{trial}.json"

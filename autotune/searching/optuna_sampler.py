@@ -16,7 +16,7 @@ from autotune.core.hashing import hash_json
 from autotune.core.limits import Limit
 from autotune.core.objective import Objective
 from autotune.core.space import SearchSpace
-from autotune.core.trial import Trial, TrialRecord
+from autotune.core.trial import Measurement, SameAs, Trial, TrialRecord
 from autotune.searching.coding import Coding
 from autotune.searching.feasibility import violation
 from autotune.searching.objectives import costs_of, usable_objectives
@@ -84,6 +84,7 @@ class _Study:
         self._distributions[_DEVICE] = optuna.distributions.CategoricalDistribution(self._devices)
         self._worst = [0.0] * len(self._objectives)
         self._empty = True
+        self._measured: dict[str, Measurement] = {}
         self._study = optuna.create_study(directions=["minimize"] * len(self._objectives))
 
     def add(self, record: TrialRecord) -> None:
@@ -92,6 +93,7 @@ class _Study:
 
         if record.trial.repeat > 0:
             return
+        record = self._as_its_twin(record)
         params = self._params(record.trial)
         if params is None:
             return
@@ -106,6 +108,15 @@ class _Study:
                 constraints=self._constraints(record, costs is not None),
             )
         )
+
+    def _as_its_twin(self, record: TrialRecord) -> TrialRecord:
+        """A candidate that is the same as another one is as good. (One that is its parent's is left as it is: no use there.)"""
+        outcome = record.outcome
+        if record.measurement is not None:
+            self._measured[record.trial.id] = record.measurement
+        if not isinstance(outcome, SameAs) or outcome.trial == record.trial.parent:
+            return record
+        return record.model_copy(update={"outcome": self._measured.get(outcome.trial, outcome)})
 
     def propose(self, running: Iterable[Trial], seed: str) -> Place:
         """What TPE thinks best, away from the trials that are running."""

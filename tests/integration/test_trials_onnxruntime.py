@@ -221,6 +221,38 @@ def test_a_full_disk_is_a_failure_of_its_stage(digits: SearchContext, monkeypatc
     assert outcome.cause == "disk"
 
 
+def journal(context: SearchContext, record: TrialRecord) -> None:
+    with (context.folder / "journal.jsonl").open("a") as file:
+        file.write(record.to_json() + "\n")
+
+
+def same_bytes(context: SearchContext) -> Candidate:
+    """Another candidate, whose artifact is the baseline's."""
+    return context.baseline.with_(int8_per_channel=True)
+
+
+def test_the_same_bytes_run_alike_are_measured_once(digits: SearchContext) -> None:
+    first = run(digits, id="t0001")
+    journal(digits, first)
+    twin = run(digits, same_bytes(digits), id="t0002").outcome
+    assert isinstance(twin, SameAs)
+    assert twin.trial == "t0001"
+    other = measured(run(digits, same_bytes(digits).with_(batch_size=4), id="t0003"))
+    assert other.artifact == measured(first).artifact
+
+
+def test_what_must_be_fresh_is_measured_although_it_has_a_twin(digits: SearchContext) -> None:
+    journal(digits, run(digits, id="t0001"))
+    assert measured(run(digits, same_bytes(digits), PAIRED, id="f0001")).ratios
+
+
+def test_a_twin_that_the_journal_lost_is_none(digits: SearchContext) -> None:
+    lost = run(digits, id="t0001")
+    assert isinstance(run(digits, same_bytes(digits), id="t0002").outcome, Measurement)
+    journal(digits, lost.model_copy(update={"outcome": Failure(stage="timeout", cause="timeout", message="late")}))
+    assert isinstance(run(digits, same_bytes(digits), id="t0003").outcome, Measurement)
+
+
 def test_int8_where_nothing_can_be_quantised_is_the_same_as_the_parent(tmp_path: Path) -> None:
     model = onnx_cases.matmul_in_branch(tmp_path / "m.onnx")
     context = context_of(tmp_path / "run", model)

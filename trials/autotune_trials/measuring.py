@@ -21,6 +21,7 @@ from autotune_trials.loads import phase_loads
 from autotune_trials.metrics import known_metrics, size_ratio
 from autotune_trials.quality import ArtifactQuality, broken_limit
 from autotune_trials.reference import reference_outputs
+from autotune_trials.twins import keep_for_twins, twin_of
 
 __all__ = ["carry_out"]
 
@@ -31,6 +32,10 @@ def carry_out(bench: Bench) -> Outcome:
         built = bench.built(bench.trial.candidate)
     if built.artifact.unchanged is not None:
         return SameAs(trial=bench.trial.parent or "", reason=built.artifact.unchanged)
+    return twin_of(bench, built.artifact) or _opened_and_measured(bench, built)
+
+
+def _opened_and_measured(bench: Bench, built: Built) -> Measurement:
     with bench.stages.at("check"):
         reference = reference_outputs(bench)
     with ExitStack() as stack:
@@ -53,6 +58,7 @@ def carry_out(bench: Bench) -> Outcome:
             check(bench, session, reference)
             if _may_matter(bench, {**known, **quality.for_the_race(), **measured.metrics}):
                 quality.complete()
+    keep_for_twins(bench, built.artifact)
     return _measurement(bench, built, measured, known | quality.values)
 
 

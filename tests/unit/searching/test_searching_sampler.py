@@ -6,7 +6,7 @@ import pytest
 
 from autotune.core.errors import UserError
 from autotune.core.space import Parameter
-from autotune.core.trial import Measurement
+from autotune.core.trial import Measurement, SameAs
 from autotune.core.values import Value
 from autotune.searching import Plans, usable_objectives
 from autotune.searching.coding import Coding
@@ -153,3 +153,16 @@ def test_a_continuous_parameter_is_searched():
 
 def test_what_an_ask_costs_can_be_timed():
     assert len(ask_tell_s(sampler, trials=30, timed=5)) == 5
+
+
+def test_what_is_the_same_as_another_trial_is_told_as_being_as_good():
+    search = fake_search(max_trials=200)
+    surface = Surface(tabulate(search.space, respond), search.space.baseline)
+    asked = sampler(search)
+    records = drive(asked, surface.outcome, 12)
+    trial = asked.ask()
+    asked.tell(records[-1].model_copy(update={"trial": trial, "outcome": SameAs(trial=records[5].trial.id, reason="")}))
+    *earlier, same = asked._study._study.trials
+    twin = next(one for one in earlier if one.values and one.params == asked._study._params(records[5].trial))
+    assert same.values == twin.values
+    assert same.constraints == twin.constraints
