@@ -12,9 +12,10 @@ from autotune.api.tracking import TRACKER, exported_points
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.front import Front
 from autotune.core.ports import Executor, Tracker
+from autotune.core.watching import Observer
 from autotune.report import front_markdown
 from autotune.runs.folder import RunFolder
-from autotune.searching import Budget, Ending, Observer, Plans, Stop, finish, refuse_nothing_feasible, search
+from autotune.searching import Budget, Ending, Plans, Stop, finish, refuse_nothing_feasible, search
 from autotune.searching.optuna_sampler import OptunaSampler
 from autotune.searching.savings import racing_note
 

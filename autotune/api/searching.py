@@ -9,15 +9,13 @@ from autotune.api.conduct import conduct
 from autotune.api.prepare import Prepared, prepare, read_model_and_data
 from autotune.api.run import Run
 from autotune.api.settings import SearchSettings
-from autotune.api.watching import Watching
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.errors import UserError
 from autotune.core.units import parse_budget
-from autotune.report import Observer as Display
+from autotune.core.watching import Observer, Silent, Watched
 from autotune.runs.folder import RunFolder
 from autotune.runs.search_file import SearchFile, read_search_file
-from autotune.searching import Budget, Observer, Stop
-from autotune.searching.roles import Silent
+from autotune.searching import Budget, Stop
 
 __all__ = ["again", "resume", "run_prepared", "search"]
 
@@ -84,7 +82,7 @@ def search(  # noqa: PLR0913  # the command's options, by their names there
 def run_prepared(
     prepared: Prepared,
     *,
-    display: Display | None = None,
+    display: Observer | None = None,
     stop: Stop | None = None,
     address: str | None = None,
     clock: Clock | None = None,
@@ -101,7 +99,7 @@ def resume(
     path: str | Path,
     *,
     budget_s: float | None = None,
-    display: Display | None = None,
+    display: Observer | None = None,
     stop: Stop | None = None,
     address: str | None = None,
     clock: Clock | None = None,
@@ -129,18 +127,28 @@ def again(file: Path, output: Path | None = None) -> Prepared:
 
 
 def _conduct(
-    folder: RunFolder, budget: Budget, display: Display | None, stop: Stop | None, address: str | None, clock: Clock
+    folder: RunFolder, budget: Budget, display: Observer | None, stop: Stop | None, address: str | None, clock: Clock
 ) -> Run:
-    observer: Observer = Silent() if display is None else Watching(display, folder)
-    if display is not None:
-        display.on_start(folder.search, budget.spent_s())
-        if folder.torn:
-            display.on_phase("the journal's last line was cut off by a crash and is dropped: that trial runs again")
+    observer: Observer = display or Silent()
+    observer.began(_watched(folder.search), budget.spent_s())
+    if folder.torn:
+        observer.note("the journal's last line was cut off by a crash and is dropped: that trial runs again")
     try:
         return conduct(folder, budget=budget, observer=observer, stop=stop or Stop(), address=address, clock=clock)
     finally:
-        if display is not None:
-            display.on_end()
+        observer.ended()
+
+
+def _watched(search: SearchFile) -> Watched:
+    return Watched(
+        id=search.id,
+        model=search.model.path.name,
+        baseline=search.space.baseline,
+        objectives=search.objectives,
+        budget_s=search.budget_s,
+        max_trials=search.max_trials,
+        remarks=search.remarks,
+    )
 
 
 def _refuse_changed_files(earlier: SearchFile) -> None:

@@ -18,7 +18,8 @@ from autotune.cli.output import console, print_json
 from autotune.core.clock import SystemClock
 from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, UserError
 from autotune.core.units import parse_budget
-from autotune.report import Observer, print_front, progress, space_text
+from autotune.core.watching import Observer
+from autotune.report import print_front, progress, space_text
 from autotune.searching import Stop
 
 __all__ = ["Request", "run_search"]

@@ -6,12 +6,11 @@ from autotune.report.answer import answer_sentence, recommended
 from autotune.report.front_table import front_table, print_front
 from autotune.report.front_text import dropped_lines, front_json, front_markdown, miss_lines
 from autotune.report.plot import plot_front
-from autotune.report.progress import LiveProgress, Observer, PlainProgress, progress
+from autotune.report.progress import LiveProgress, PlainProgress, progress
 from autotune.report.space_text import space_text
 
 __all__ = [
     "LiveProgress",
-    "Observer",
     "PlainProgress",
     "answer_sentence",
     "dropped_lines",

@@ -9,15 +9,13 @@ from autotune.searching.front import front_of, refuse_nothing_feasible
 from autotune.searching.loop import search
 from autotune.searching.objectives import usable_objectives
 from autotune.searching.plans import Plans
-from autotune.searching.roles import Journal, Observer, Progress, Stop
+from autotune.searching.roles import Journal, Stop
 
 __all__ = [
     "Budget",
     "Ending",
     "Journal",
-    "Observer",
     "Plans",
-    "Progress",
     "Stop",
     "finish",
     "front_of",

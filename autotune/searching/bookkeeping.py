@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from autotune.core.ports import Tracker
 from autotune.core.trial import TrialRecord
+from autotune.core.watching import Observer
 from autotune.searching.budget import Budget
-from autotune.searching.roles import Journal, Observer
+from autotune.searching.roles import Journal
 
 __all__ = ["Bookkeeping", "Trackers"]
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from autotune.core.front import Front
 from autotune.core.ports import Executor, Tracker
+from autotune.core.watching import Observer
 from autotune.searching.budget import Budget
 from autotune.searching.front import front_of
 from autotune.searching.plans import Plans
 from autotune.searching.remeasure import remeasure
-from autotune.searching.roles import Journal, Observer, Stop
+from autotune.searching.roles import Journal, Stop
 
 __all__ = ["finish"]
 

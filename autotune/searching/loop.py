@@ -11,6 +11,7 @@ from autotune.core.clock import Clock
 from autotune.core.errors import AllTrialsFailed
 from autotune.core.ports import Executor, Sampler, Tracker
 from autotune.core.trial import Failure, Trial, TrialRecord
+from autotune.core.watching import Observer, Progress, Silent
 from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.ending import Ending, Reason
@@ -18,8 +19,9 @@ from autotune.searching.objectives import usable_objectives
 from autotune.searching.patience import Patience
 from autotune.searching.plans import Plans, duration_s
 from autotune.searching.reserve import reserve_s
-from autotune.searching.roles import Journal, Observer, Progress, Silent, Stop
+from autotune.searching.roles import Journal, Stop
 from autotune.searching.running_front import RunningFront
+from autotune.searching.tally import Tally
 
 __all__ = ["search"]
 
@@ -70,7 +72,7 @@ class _Search:
         self._recent: deque[float] = deque(maxlen=_RECENT)
         self._running: dict[str, Trial] = {}
         self._held: Trial | None = None
-        self._done = self._failed = 0
+        self._tally = Tally()
 
     def run(self) -> Ending:
         """Recall what is known, then take turns."""
@@ -79,7 +81,7 @@ class _Search:
             while True:
                 reason = self._turn()
                 if reason is not None:
-                    return Ending(reason, self._done, self.stop.signal)
+                    return Ending(reason, self._tally.trials, self.stop.signal)
         finally:
             self._books.charge()
 
@@ -124,7 +126,7 @@ class _Search:
         self.observer.started(trial)
 
     def _enough(self) -> Reason | None:
-        if self._max_trials is not None and self._done + len(self._running) >= self._max_trials:
+        if self._max_trials is not None and self._tally.trials + len(self._running) >= self._max_trials:
             return "trials"
         if self.budget.left_s() - self._reserve_s() < self._expected_s():
             return "budget"
@@ -139,8 +141,7 @@ class _Search:
     def _learn(self, record: TrialRecord) -> None:
         if record.trial.purpose == "front":
             return
-        self._done += 1
-        self._failed += record.measurement is None
+        self._tally.count(record)
         self._recent.append(duration_s(record))
         self.sampler.tell(record)
         self._refuse_broken_baseline(record)
@@ -190,11 +191,10 @@ class _Search:
 
     def _progress(self) -> Progress:
         return Progress(
-            trials=self._done,
-            failed=self._failed,
+            trials=self._tally.trials,
+            failures=self._tally.failures,
+            same=self._tally.same,
             spent_s=self.budget.spent_s(),
-            budget_s=self.budget.total_s,
-            max_trials=self._max_trials,
             front=self._front.records,
             baseline=self._front.baseline,
         )

@@ -10,14 +10,16 @@ from autotune.core.keys import trial_key
 from autotune.core.plan import Plan
 from autotune.core.ports import Executor, Tracker
 from autotune.core.trial import Trial, TrialRecord
+from autotune.core.watching import Observer, Progress, Silent
 from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.contenders import Contender
 from autotune.searching.found import Found, Place, found_by_searching, place_of
 from autotune.searching.plans import Plans, duration_s
 from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
-from autotune.searching.roles import Journal, Observer, Progress, Silent, Stop
+from autotune.searching.roles import Journal, Stop
 from autotune.searching.shortlist import by_importance
+from autotune.searching.tally import Tally
 
 __all__ = ["remeasure"]
 
@@ -156,13 +158,12 @@ class _Remeasuring:
 
     def _progress(self) -> Progress:
         found = self._found()
-        searched = [record for record in self._records if record.trial.purpose != "front"]
+        tally = Tally(self._records)
         return Progress(
-            trials=len(searched),
-            failed=sum(record.measurement is None for record in searched),
+            trials=tally.trials,
+            failures=tally.failures,
+            same=tally.same,
             spent_s=self.budget.spent_s(),
-            budget_s=self.budget.total_s,
-            max_trials=self.folder.search.max_trials,
             front=tuple(one.record for one in found.verdicts.kept) if found else (),
             baseline=found.baseline.record if found else None,
         )

@@ -1,4 +1,4 @@
-"""What a search needs of its surroundings: where records are kept, who watches, who may stop it."""
+"""What a search needs of its surroundings: where records are kept, who may stop it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from autotune.core.front import Front
-from autotune.core.trial import Trial, TrialRecord
+from autotune.core.trial import TrialRecord
 from autotune.runs.search_file import SearchFile
 
-__all__ = ["Journal", "Observer", "Progress", "Silent", "Stop"]
+__all__ = ["Journal", "Stop"]
 
 
 class Journal(Protocol):
@@ -39,52 +39,6 @@ class Journal(Protocol):
     def spent_s(self) -> float:
         """All time spent working, in seconds."""
         ...
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a search stands. ``budget_s`` and ``max_trials`` None: no such bound.
-
-    ``trials`` have ended (those that measured the front again not counted), ``failed`` of them without a measurement.
-    ``front`` holds the records of the front so far, ``baseline`` the baseline's first; None until it was measured.
-    """
-
-    trials: int
-    failed: int
-    spent_s: float
-    budget_s: float | None
-    max_trials: int | None
-    front: tuple[TrialRecord, ...]
-    baseline: TrialRecord | None
-
-
-class Observer(Protocol):
-    """Shows a person how the search goes. It must not raise."""
-
-    def started(self, trial: Trial) -> None:
-        """A trial was submitted."""
-        ...
-
-    def finished(self, record: TrialRecord, progress: Progress) -> None:
-        """A trial ended, and is in the journal."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Something a person should know, in one line."""
-        ...
-
-
-class Silent:
-    """An observer that shows nothing."""
-
-    def started(self, trial: Trial) -> None:
-        """Nothing."""
-
-    def finished(self, record: TrialRecord, progress: Progress) -> None:
-        """Nothing."""
-
-    def note(self, text: str) -> None:
-        """Nothing."""
 
 
 @dataclass

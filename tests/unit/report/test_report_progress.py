@@ -1,84 +1,103 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from autotune.core.limits import parse_limit
+from autotune.core.objective import objective
+from autotune.core.watching import Observer, Progress, Watched
 from autotune.report import LiveProgress, PlainProgress, progress, space_text
-from autotune.report.standing import best_line, standing
+from autotune.report.pace import left
+from autotune.report.standing import best_line
 from autotune.testing.sample_search import sample_records, sample_search
 
-
-class StillClock:
-    def __init__(self) -> None:
-        self.time = 0.0
-
-    def now_s(self) -> float:
-        return self.time
-
-    def unix_s(self) -> float:
-        return self.time
-
-    def sleep(self, seconds: float) -> None:
-        self.time += seconds
+WATCHED = Watched(
+    id="s1",
+    model="m.onnx",
+    baseline=sample_records()[0].trial.candidate,
+    objectives=(objective("latency_p50"),),
+    budget_s=60.0,
+    max_trials=None,
+    remarks=("no --data",),
+)
 
 
-def replay(observer: PlainProgress | LiveProgress, clock: StillClock, folder: Path, spent_s: float = 0.0) -> None:
-    observer.on_start(sample_search(folder), spent_s)
-    observer.on_phase("starting the executor")
-    done = []
-    for record in sample_records():
-        observer.on_submit(record.trial)
-        clock.sleep(2.0)
-        done.append(record)
-        observer.on_record(record, done)
-    observer.on_end()
-    observer.on_end()
+def progress_after(done: int, spent_s: float = 0.0) -> Progress:
+    return Progress(
+        trials=done,
+        failures={"timeout": 1, "unsupported": 2},
+        same=1,
+        spent_s=spent_s + 2.0 * done,
+        front=tuple(record for record in sample_records()[:done] if record.measurement),
+        baseline=sample_records()[0],
+    )
 
 
-def test_piped_search_prints_one_line_a_trial_without_control_characters(tmp_path: Path) -> None:
-    stream, clock = io.StringIO(), StillClock()
-    replay(PlainProgress(Console(file=stream, width=80), clock), clock, tmp_path)
+def replay(observer: Observer, search: Watched = WATCHED, spent_s: float = 0.0) -> None:
+    observer.began(search, spent_s)
+    observer.note("starting the executor")
+    for done, record in enumerate(sample_records(), start=1):
+        observer.started(record.trial)
+        observer.finished(record, progress_after(done, spent_s))
+    observer.ended()
+    observer.ended()
+
+
+def test_piped_search_prints_one_line_a_trial_without_control_characters() -> None:
+    stream = io.StringIO()
+    replay(PlainProgress(Console(file=stream, width=80)))
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 2 + len(sample_records())
+    assert lines[:3] == [
+        "s1: m.onnx for latency_p50; budget 1 min 00 s",
+        "note: no --data",
+        "starting the executor",
+    ]
+    assert len(lines) == 3 + len(sample_records())
     assert "\x1b" not in stream.getvalue()
-    assert lines[2].startswith("t0000  the original: latency p50 ")
-    assert "failed to open (unsupported): No kernel for" in lines[5]
-    assert "the same as t0001: dynamic int8 changed nothing" in lines[6]
-    assert lines[2].endswith("[58 s of 1 min 00 s left]")
+    assert lines[3].startswith("t0000  the original: latency p50 ")
+    assert "failed to open (unsupported): No kernel for" in lines[6]
+    assert "the same as t0001: dynamic int8 changed nothing" in lines[7]
+    assert lines[3].endswith("[58 s of 1 min 00 s left]")
 
 
-def test_resumed_search_counts_what_was_spent_before(tmp_path: Path) -> None:
-    stream, clock = io.StringIO(), StillClock()
-    replay(PlainProgress(Console(file=stream, width=80), clock), clock, tmp_path, spent_s=30.0)
+def test_resumed_search_counts_what_was_spent_before() -> None:
+    stream = io.StringIO()
+    replay(PlainProgress(Console(file=stream, width=80)), spent_s=30.0)
     assert "[28 s of 1 min 00 s left]" in stream.getvalue()
 
 
-def test_live_display_shows_where_the_search_stands(tmp_path: Path) -> None:
-    stream, clock = io.StringIO(), StillClock()
-    console = Console(file=stream, width=200, force_terminal=True)
-    observer = progress(console, clock)
+def test_bounded_trials_are_told_with_the_time_that_they_would_take() -> None:
+    bounded = replace(WATCHED, budget_s=None, max_trials=10)
+    assert left(bounded, 8.0, 4) == "4 of 10 trials, about 12 s more"
+    assert left(bounded, 20.0, 10) == "10 of 10 trials"
+    assert left(replace(WATCHED, budget_s=None), 8.0, 4) == ""
+
+
+def test_live_display_shows_where_the_search_stands() -> None:
+    stream = io.StringIO()
+    observer = progress(Console(file=stream, width=200, force_terminal=True))
     assert isinstance(observer, LiveProgress)
-    replay(observer, clock, tmp_path)
+    replay(observer)
     text = stream.getvalue()
     assert "8 trials done" in text
     assert "best so far: latency p50" in text
-    assert "failed: 1 unsupported" in text
+    assert "failed: 2 unsupported, 1 timeout; 1 were the same as another" in text
+
+
+def test_notes_stay_above_the_live_display() -> None:
+    stream = io.StringIO()
+    replay(progress(Console(file=stream, width=200, force_terminal=True)))
+    assert stream.getvalue().count("starting the executor") == 1
 
 
 def test_pipe_gets_plain_lines() -> None:
     assert isinstance(progress(Console(file=io.StringIO())), PlainProgress)
 
 
-def test_standing_counts_failures_by_cause_and_keeps_broken_limits_off_the_front(tmp_path: Path) -> None:
-    search = sample_search(tmp_path)
-    now = standing(sample_records(), search.objectives, [parse_limit("latency_p50<=1ns")])
-    assert now.failures == {"unsupported": 1}
-    assert now.same == 1
-    assert now.front == ()
-    assert best_line(now, search.objectives) == "nothing measured yet"
+def test_nothing_measured_yet_is_said() -> None:
+    assert best_line(replace(progress_after(0), baseline=None), WATCHED.objectives) == "nothing measured yet"
 
 
 def test_space_is_told_with_conditions_omissions_and_size(tmp_path: Path) -> None:

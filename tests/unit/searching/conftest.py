@@ -8,8 +8,9 @@ import pytest
 
 from autotune.core.front import Front
 from autotune.core.trial import Trial, TrialRecord
+from autotune.core.watching import Progress, Watched
 from autotune.runs.search_file import SearchFile
-from autotune.searching import Budget, Ending, Plans, Progress, Stop, finish, search
+from autotune.searching import Budget, Ending, Plans, Stop, finish, search
 from autotune.searching.optuna_sampler import OptunaSampler
 from autotune.testing.fake_executor import FakeExecutor
 from autotune.testing.fake_run import FakeRun
@@ -23,6 +24,10 @@ class Watcher:
     notes: list[str] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
     on_finished: Callable[[int], None] = lambda _: None
+
+    def began(self, search: Watched, spent_s: float) -> None: ...
+
+    def ended(self) -> None: ...
 
     def started(self, trial: Trial) -> None: ...
 
