@@ -85,11 +85,15 @@ class _PlayedSide(_Played):
 
 
 class PhasePlayback(_Played):
-    """One session that was measured in several phases, each a tape by its requests' key. Warm-ups use nothing up."""
+    """One session that was measured in several phases, each a tape by its requests' key.
+
+    Rounds that the watch looks at take the next requests, as many as are asked for; past the end they begin again. Warm-ups
+    use nothing up.
+    """
 
     def __init__(self, tapes: Mapping[str, Tape], clock: VirtualClock) -> None:
         self._tapes, self._clock = tapes, clock
-        self._rows = dict.fromkeys(tapes, 0)
+        self._next = dict.fromkeys(tapes, 0)
         self._watched = False
 
     def start(self) -> None:
@@ -101,10 +105,9 @@ class PhasePlayback(_Played):
         return ()
 
     def run(self, requests: Requests, count: int) -> Samples:
-        """The phase's next round, or a warm-up."""
+        """The phase's next requests, or a warm-up."""
         watched, self._watched = self._watched, False
-        row = self._rows[requests.key]
-        samples = self._tapes[requests.key].samples(row, None if watched else count)
-        self._rows[requests.key] += watched
+        samples = self._tapes[requests.key].stream(self._next[requests.key], count)
+        self._next[requests.key] += count if watched else 0
         self._clock.sleep(samples.wall_s)
         return samples

@@ -2,7 +2,7 @@
 
     python -m benchmarks.record_series [--quick] [--seed N]
 
-Takes about fifteen minutes on an idle machine and overwrites ``benchmarks/recorded``; ``--quick`` takes one and writes to a
+Takes about twelve minutes on an idle machine and overwrites ``benchmarks/recorded``; ``--quick`` takes one and writes to a
 temporary folder, to try it out.
 """
 
@@ -31,7 +31,7 @@ from benchmarks.report import arguments
 from benchmarks.subject import Subject, subject
 from benchmarks.tape import RECORDED, Tape, save_tapes, tape_of
 
-ALONE_S, PAIRED_S, PAIRED_DISTURBED_S, SEARCH_S = 120.0, 100.0, 220.0, 420.0
+ALONE_S, PAIRED_S, PAIRED_DISTURBED_S, SEARCH_S = 100.0, 80.0, 180.0, 240.0
 _SEGMENT_S = 20.0  # of one session, between two warm-ups
 _ROUND_S = 0.05
 

@@ -61,6 +61,13 @@ class Tape:
         share = len(latency) / len(whole)
         return Samples(latency, self.items, float(latency.sum()), cpu_s=float(self.cpu_s[row]) * share)
 
+    def stream(self, start: int, count: int) -> Samples:
+        """A round of ``count`` requests from the ``start``-th on, whatever rounds they were recorded in."""
+        latency = self.latency_s.take(range(start, start + count), mode="wrap").astype(np.float64)
+        row = int(np.searchsorted(np.cumsum(self.counts), start % len(self.latency_s), side="right"))
+        cpu = float(self.cpu_s[row]) / int(self.counts[row]) * count
+        return Samples(latency, self.items, float(latency.sum()), cpu_s=cpu)
+
 
 def tape_of(rounds: Sequence[tuple[float, Samples, tuple[str, ...]]]) -> Tape:
     """Make a tape of rounds in time order: when each began, what it measured, what disturbed it."""

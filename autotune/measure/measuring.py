@@ -101,10 +101,9 @@ class _Race:
 def _measure_alone(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], race: _Race) -> Measured:
     phases = [AlonePhase(kit.rounds(session, load)) for load in loads]
     if race.bar and race.objectives:
-        for phase in phases:
-            phase.screen()
-        screened = _summary(kit, phases)
-        if race.lost(screened.metrics):
+        screens = [phase.screen() for phase in phases]
+        screened = _summary(kit, screens)
+        if race.lost({**screened.metrics, **_energy(kit, screens, shared_model=True)}):
             return replace(screened, stopped="dominated")
     for phase in phases:
         phase.measure()
@@ -140,7 +139,7 @@ def _summary(kit: _Kit, phases: Sequence[AlonePhase]) -> Measured:
     metrics: dict[str, Value] = {}
     for phase in phases:
         metrics |= phase_values(phase.rounds, phase.alpha)
-    metrics |= energy_values(_energy_phase(taken), kit.power, kit.cpus) | memory_value(taken)
+    metrics |= _energy(kit, phases) | memory_value(taken)
     stopped: Stopped | None = None if all(phase.finished for phase in phases) else "limit"
     return Measured(
         metrics=metrics,
@@ -152,10 +151,11 @@ def _summary(kit: _Kit, phases: Sequence[AlonePhase]) -> Measured:
     )
 
 
-def _energy_phase(taken: Sequence[Rounds]) -> Rounds:
+def _energy(kit: _Kit, phases: Sequence[AlonePhase], *, shared_model: bool = False) -> dict[str, Value]:
     """Energy per item is taken offline where there is such a phase: that is where a frugal deployment runs."""
+    taken = [phase.rounds for phase in phases]
     offline = [rounds for rounds in taken if rounds.load.phase.scenario == "offline"]
-    return (offline or list(taken))[0]
+    return energy_values((offline or taken)[0], kit.power, kit.cpus, shared_model=shared_model)
 
 
 def _steady(rounds: Rounds) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ _SHORTEST_ROUND_S = 0.01
 _MOST_REQUESTS = 2000
 _WARM_PORTION_S = 0.01
 _REWARM_SHARE = 0.2
+_SCREEN_SHARE = 0.2  # of a round: what one of a screen lasts
 _CLOCK_STEP_S = 1e-9
 
 
@@ -33,7 +34,8 @@ _CLOCK_STEP_S = 1e-9
 class Rounds:
     """The rounds of one phase. ``log`` holds all of them in time order, each with whether it was disturbed.
 
-    ``count`` requests make a round, known after ``warm_up``. ``counter`` None: energy is not counted.
+    ``count`` requests make a round, ``fewest`` the shortest possible one; both are known after ``warm_up``. ``counter`` None:
+    energy is not counted.
     ``tolerant``: disturbed rounds count too, because there were too many of them; ``reasons`` are what disturbed, in words.
     """
 
@@ -44,6 +46,7 @@ class Rounds:
     watch: Watch
     counter: EnergyCounter | None = None
     count: int = 1
+    fewest: int = 1
     steady: bool = False
     log: list[tuple[Samples, bool]] = field(default_factory=list)
     tolerant: bool = False
@@ -63,7 +66,15 @@ class Rounds:
             if self.clock.now_s() >= ends:
                 break
         self.steady = steady_enough(np.asarray(medians))
-        self.count = self._round_size(min(medians[-WINDOW:]), float(np.median(walls[-WINDOW:])))
+        latency_s = min(medians[-WINDOW:])
+        self.fewest = max(1, math.ceil(self._shortest_round_s() / latency_s))
+        self.count = self._round_size(latency_s, float(np.median(walls[-WINDOW:])))
+
+    def shorter(self) -> Rounds:
+        """Rounds of a fifth of the size, or of the shortest possible one, none taken yet."""
+        return replace(
+            self, count=max(self.fewest, math.ceil(self.count * _SCREEN_SHARE)), log=[], tolerant=False, reasons=set()
+        )
 
     def warm_again(self) -> None:
         """A few runs after an idle gap: the first ones after it are slow."""
@@ -129,11 +140,9 @@ class Rounds:
 
     def _round_size(self, latency_s: float, wall_s: float) -> int:
         """Requests a round: ``latency_s`` each undisturbed, ``wall_s`` each as it was, for the least rounds must fit in."""
-        shortest_s = self._shortest_round_s()
-        wanted = min(max(self.plan.round_s, shortest_s) / latency_s, _MOST_REQUESTS)
+        wanted = min(self.plan.round_s / latency_s, _MOST_REQUESTS)
         fitting = self.plan.phase_limit_s / self.plan.min_rounds / max(wall_s, _CLOCK_STEP_S)
-        least = shortest_s / latency_s
-        return max(1, math.ceil(least), math.ceil(min(wanted, fitting)))
+        return max(self.fewest, math.ceil(min(wanted, fitting)))
 
     def _shortest_round_s(self) -> float:
         """A counter's shortest window and half as much again: one round that came out too short would leave energy unknown."""

@@ -17,6 +17,8 @@ from autotune.measure.rounds import Rounds
 
 __all__ = ["energy_values", "item_use", "memory_value", "phase_series", "phase_values", "to_value"]
 
+_Series = NDArray[np.float64]
+
 _SECONDS, _RATE = "s", "1/s"
 
 
@@ -51,10 +53,13 @@ def item_use(rounds: Rounds, cpus: int) -> Use | None:
     return Use(wall / items, cpu / items, cpus)
 
 
-def energy_values(rounds: Rounds, model: PowerModel | None, cpus: int) -> dict[str, Value]:
+def energy_values(
+    rounds: Rounds, model: PowerModel | None, cpus: int, *, shared_model: bool = False
+) -> dict[str, Value]:
     """``energy`` in joules an item and ``power`` in watts: from a counter where every round carries it, else estimated.
 
-    Empty when neither a counter nor a power model is at hand.
+    ``shared_model``: for a comparison with others under the same power model, whose uncertainty is then common to all; the
+    interval is the rounds' alone. Empty when neither a counter nor a power model is at hand.
     """
     wall = np.asarray([taken.wall_s for taken in rounds.taken])
     counted = [taken.energy_j for taken in rounds.taken]
@@ -65,7 +70,8 @@ def energy_values(rounds: Rounds, model: PowerModel | None, cpus: int) -> dict[s
     use = item_use(rounds, cpus)
     if model is None or use is None:
         return {}
-    return _estimated(model, use)
+    typical = energy_j(model, use)
+    return _estimated(model, use, typical, (typical, typical) if shared_model else energy_bounds_j(model, use))
 
 
 def memory_value(phases: Sequence[Rounds]) -> dict[str, Value]:
@@ -88,9 +94,8 @@ def _energy_and_power(joules: NDArray[np.float64], watts: NDArray[np.float64]) -
     }
 
 
-def _estimated(model: PowerModel, use: Use) -> dict[str, Value]:
-    """The interval reaches from the rounds' low end under the model's low figures to their high end under its high ones."""
-    typical, bounds = energy_j(model, use), energy_bounds_j(model, use)
+def _estimated(model: PowerModel, use: Use, typical: _Series, bounds: tuple[_Series, _Series]) -> dict[str, Value]:
+    """The interval reaches from the low end of the rounds under low figures to the high end of those under high ones."""
     basis = f"CPU seconds and wall time, power model {model.name!r}"
 
     def value(unit: str, per: NDArray[np.float64] | float) -> Value:

@@ -116,11 +116,11 @@ def test_disturbed_rounds_count_when_time_leaves_too_few_others(fake, clock) -> 
     assert measured.disturbed_rounds == 2
 
 
-def race(fake, clock, front_latency_s: float, accuracy: Value | None):
+def race(fake, clock, front_latency_s: float, accuracy: Value | None, latency_s: float = 0.01):
     value = Value(value=front_latency_s, unit="s", low=front_latency_s * 0.99, high=front_latency_s * 1.01)
     perfect = Value(value=0.9, unit="1", low=0.9, high=0.9)
     return measure(
-        fake.session(fake.noisy(0.01, 0.1)),
+        fake.session(fake.noisy(latency_s, 0.1)),
         [fake.load()],
         PLAN,
         clock=clock,
@@ -151,6 +151,30 @@ def test_a_candidate_that_may_be_on_the_front_is_measured_in_full(fake, clock, f
     measured = race(fake, clock, front_latency_s, accuracy)
     assert measured.stopped != "dominated"
     assert len(measured.arrays["single_stream_wall_s"]) > PLAN.min_rounds
+
+
+def test_a_screen_takes_short_rounds(fake, clock) -> None:
+    perfect = Value(value=0.9, unit="1", low=0.9, high=0.9)
+    dominated = race(fake, clock, 0.0005, perfect, latency_s=0.001)
+    measured = race(fake, clock, 0.002, perfect, latency_s=0.001)
+    requests = [one.arrays["single_stream_latency_s"].shape[1] for one in (dominated, measured)]
+    assert requests[0] < 0.25 * requests[1]
+
+
+def test_a_wide_power_model_keeps_no_candidate_in_the_race(fake, clock) -> None:
+    idle, busy = Watts(typical=1, low=0.2, high=5), Watts(typical=4, low=1, high=20)
+    measured = measure(
+        fake.session(fake.noisy(0.01, 0.1)),
+        [fake.load()],
+        PLAN,
+        clock=clock,
+        watch=fake.watch,
+        power=PowerModel(name="p", idle_w=idle, busy_w=busy, source="t"),
+        objectives=[objective("energy")],
+        bar=[{"energy": Value(value=0.02, unit="J", low=0.02, high=0.02, provenance="estimated")}],
+    )
+    assert measured.stopped == "dominated"
+    assert measured.metrics["energy"].low < 0.02
 
 
 def test_a_screen_counts_against_the_phases_time(fake, clock) -> None:
