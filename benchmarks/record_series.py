@@ -26,6 +26,7 @@ from autotune.measure import Against, measure
 from autotune.measure.disturbance import SystemWatch
 from benchmarks.built_models import conv_stack
 from benchmarks.neighbour import neighbour
+from benchmarks.recorded_readme import recorded_readme
 from benchmarks.recorded_search import record_search
 from benchmarks.report import arguments
 from benchmarks.subject import Subject, subject
@@ -65,17 +66,16 @@ def main() -> int:
         place = Path(folder)
         target = place / "recorded" if asked.quick else RECORDED
         one = subject(conv_stack(place / "model.onnx"), place / "subject")
-        for name, record, seconds in (
-            ("quiet", alone, ALONE_S),
-            ("quiet_pairs", paired, PAIRED_S),
-            ("neighbour", alone, ALONE_S),
-            ("neighbour_pairs", paired, PAIRED_DISTURBED_S),
-        ):
+        told = []
+        for name, record, seconds in RECORDINGS:
             with neighbour(asked.seed) if name.startswith("neighbour") else nullcontext():
                 tapes = record(one, seconds * scale)
             save_tapes(target / f"{name}.npz", tapes)
-            print(told(name, tapes))
-        print(record_search(place / "search", target, SEARCH_S * scale, asked.seed))
+            told.append(said_of(name, tapes))
+            print(told[-1], flush=True)
+        told.append(record_search(place / "search", target, SEARCH_S * scale, asked.seed))
+        print(told[-1])
+        (target / "README.md").write_text(recorded_readme(one.search.environment, told))
     return 0
 
 
@@ -117,13 +117,20 @@ def segments(seconds: float, run: Callable[[Plan, TapingWatch], object]) -> Roun
     return [(start - began, samples, reasons) for start, samples, reasons in kept]
 
 
-def told(name: str, tapes: dict[str, Tape]) -> str:
+def said_of(name: str, tapes: dict[str, Tape]) -> str:
     """What was recorded, in a line."""
     tape = tapes["a"]
     low, middle, high = 1e3 * np.quantile(tape.medians_s, [0.05, 0.5, 0.95])
     spread = f"{middle:.3f} ms (5 % below {low:.3f}, 5 % above {high:.3f})"
     return f"{name}: {len(tape)} rounds, medians {spread}, {tape.disturbed.mean():.0%} disturbed"
 
+
+RECORDINGS = (
+    ("quiet", alone, ALONE_S),
+    ("quiet_pairs", paired, PAIRED_S),
+    ("neighbour", alone, ALONE_S),
+    ("neighbour_pairs", paired, PAIRED_DISTURBED_S),
+)
 
 if __name__ == "__main__":
     sys.exit(main())
