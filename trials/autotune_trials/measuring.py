@@ -56,7 +56,7 @@ def _opened_and_measured(bench: Bench, built: Built) -> Measurement:
             measured = _measured(bench, session, baseline, {**known, **quality.for_the_race()})
         with bench.stages.at("check"):
             check(bench, session, reference)
-            if _may_matter(bench, {**known, **quality.for_the_race(), **measured.metrics}):
+            if _may_matter(bench, measured, {**known, **quality.for_the_race()}):
                 quality.complete()
     keep_for_twins(bench, built.artifact)
     return _measurement(bench, built, measured, known | quality.values)
@@ -88,10 +88,11 @@ def _measured(bench: Bench, session: Session, baseline: Session | None, known: d
     )
 
 
-def _may_matter(bench: Bench, metrics: Mapping[str, Value]) -> bool:
+def _may_matter(bench: Bench, measured: Measured, known: Mapping[str, Value]) -> bool:
     """Whether the candidate may be on the front."""
-    context = bench.context
-    return needs_all(metrics, context.limits, context.objectives, bench.assignment.bar)
+    context, metrics = bench.context, {**known, **measured.metrics}
+    lost = measured.stopped == "dominated"
+    return not lost and needs_all(metrics, context.limits, context.objectives, bench.assignment.bar)
 
 
 def _measurement(bench: Bench, built: Built, measured: Measured, known: dict[str, Value]) -> Measurement:
