@@ -13,7 +13,17 @@ from autotune.core.metrics import find_metric, percentile_of
 from autotune.core.values import Value
 from autotune.export.verdict import Compared, How
 
-__all__ = ["ABSOLUTE", "CLOSE", "PAIRED", "judge_absolute", "judge_quality", "judge_ratio", "judge_size", "middle"]
+__all__ = [
+    "ABSOLUTE",
+    "CLOSE",
+    "PAIRED",
+    "doubt_if_busy",
+    "judge_absolute",
+    "judge_quality",
+    "judge_ratio",
+    "judge_size",
+    "middle",
+]
 
 PAIRED = 1.05  # half-way to a slow-down of 10 %, several standard deviations of an undisturbed repeat away from both
 CLOSE = 0.02  # nearer than this to PAIRED, one attempt does not decide
@@ -44,6 +54,16 @@ def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     if math.log(worse) <= half_width:
         return judged.model_copy(update={"verdict": "not compared", "reason": f"too noisy to tell: ±{half_width:.0%}"})
     return judged
+
+
+def doubt_if_busy(judged: Compared, *, busy: bool) -> Compared:
+    """A broken ratio is in doubt when others had the machine: threads that share a CPU lose more than one that does not.
+
+    Beyond ``ABSOLUTE`` it stands: no neighbour does that to one side alone.
+    """
+    if not busy or judged.verdict != "broken" or (judged.worse or 0.0) > ABSOLUTE:
+        return judged
+    return judged.model_copy(update={"verdict": "not compared", "reason": "the machine was busy with other things"})
 
 
 def judge_absolute(metric: str, promised: Value, found: Value) -> Compared:

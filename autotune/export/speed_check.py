@@ -12,7 +12,7 @@ from autotune.core.front import BASELINE_ID
 from autotune.core.plan import Plan
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
-from autotune.export.judging import CLOSE, PAIRED, judge_absolute, judge_ratio, middle
+from autotune.export.judging import CLOSE, PAIRED, doubt_if_busy, judge_absolute, judge_ratio, middle
 from autotune.export.verdict import Compared
 from autotune.replay.instruments import Instruments
 from autotune.replay.loads import phase_loads
@@ -95,7 +95,7 @@ def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
 
 def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
     if name in ratios and name in measured.ratios:
-        return judge_ratio(name, ratios[name], measured.ratios[name])
+        return doubt_if_busy(judge_ratio(name, ratios[name], measured.ratios[name]), busy=measured.busy)
     if name in ratios and not measured.ratios:
         reason = "no two rounds side by side fitted into the budget"
         return Compared(metric=name, verdict="not compared", how="side by side", promised=ratios[name], reason=reason)

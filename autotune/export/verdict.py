@@ -91,7 +91,10 @@ class VerifyReport(FileRecord):
     @property
     def sentence(self) -> str:
         """The verdict, and which metrics made it."""
-        names = ", ".join(entry.metric for entry in self.compared if entry.verdict == self.verdict)
+        telling = [entry for entry in self.compared if entry.verdict == self.verdict]
+        if self.verdict == "not compared":
+            telling = [entry for entry in telling if entry.in_question] or telling
+        names = ", ".join(entry.metric for entry in telling)
         return f"{self.verdict}: {names}" if names else self.verdict
 
     def __str__(self) -> str:

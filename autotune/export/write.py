@@ -19,7 +19,16 @@ __all__ = ["MAX_ORIGINAL_BYTES", "OriginalFiles", "write_export"]
 
 MAX_ORIGINAL_BYTES = 100_000_000
 
-_OURS = {"config.json", "run.py", "workload.yaml", "README.md", "samples.npz", "original", "__pycache__"}
+_OURS = {
+    "config.json",
+    "run.py",
+    "workload.yaml",
+    "README.md",
+    "samples.npz",
+    "original",
+    "accepted.json",
+    "__pycache__",
+}
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ class Measured:
 
     ``ratios`` are this session / the other, empty when there is none; ``series`` are those ratios pair by pair, where a metric
     has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never became steady.
-    ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``stopped`` None: measuring was not cut short.
+    ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``busy`` True: in some phase most of the rounds
+    that count were disturbed; others had the machine, and may be what made the difference. ``stopped`` None: measuring was not cut short.
     """
 
     metrics: Mapping[str, Value]
@@ -53,6 +54,7 @@ class Measured:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     steady: bool = True
     disturbed_rounds: int = 0
+    busy: bool = False
     stopped: Stopped | None = None
     notes: tuple[str, ...] = ()
     series: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)

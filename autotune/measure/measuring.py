@@ -146,6 +146,7 @@ def _summary(kit: _Kit, phases: Sequence[AlonePhase]) -> Measured:
         arrays=_arrays(taken),
         steady=all(_steady(rounds) for rounds in taken),
         disturbed_rounds=sum(rounds.disturbed for rounds in taken),
+        busy=any(rounds.tolerant and 2 * rounds.disturbed > len(rounds.taken) for rounds in taken),
         stopped=stopped,
         notes=tuple(note for rounds in taken for note in _notes(rounds)),
     )

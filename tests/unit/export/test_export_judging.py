@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.core.values import Value
-from autotune.export.judging import judge_absolute, judge_quality, judge_ratio, judge_size, middle
+from autotune.export.judging import doubt_if_busy, judge_absolute, judge_quality, judge_ratio, judge_size, middle
 from autotune.export.speed_check import settled
 from autotune.export.verdict import Compared, overall
 
@@ -32,6 +32,16 @@ def test_worse_by_wide_intervals_is_neither_kept_nor_broken() -> None:
     assert "too noisy to tell" in found.reason
     assert overall([found, judge_size(value(1000, unit="bytes"), 1000)]) == "not compared"
     assert not settled([[found]])
+
+
+def test_a_slowdown_on_a_busy_machine_is_in_doubt_unless_no_neighbour_could_do_it() -> None:
+    small = judge_ratio("latency_p50", value(0.5), value(0.6))
+    assert doubt_if_busy(small, busy=False).verdict == "broken"
+    assert doubt_if_busy(small, busy=True).in_question
+    large = judge_ratio("latency_p50", value(0.5), value(0.8))
+    assert doubt_if_busy(large, busy=True).verdict == "broken"
+    kept = judge_ratio("latency_p50", value(0.5), value(0.5))
+    assert doubt_if_busy(kept, busy=True) == kept
 
 
 def test_no_worse_by_wide_intervals_is_kept() -> None:
