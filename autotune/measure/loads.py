@@ -46,7 +46,8 @@ class Measured:
     ``ratios`` are this session / the other, empty when there is none; ``series`` are those ratios pair by pair, where a metric
     has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never became steady.
     ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``busy`` True: in some phase most of the rounds
-    that count were disturbed; others had the machine, and may be what made the difference. ``stopped`` None: measuring was not cut short.
+    that count were disturbed; others had the machine, and may be what made the difference.
+    ``stopped`` None: measuring was not cut short.
     """
 
     metrics: Mapping[str, Value]
