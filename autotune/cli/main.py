@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import autotune
-from autotune.cli import clean, doctor, export, front, listings, pick, search, sync, ui, verify
+from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, sync, ui, verify
 from autotune.core.errors import ExitCode, UserError
 
 __all__ = ["app", "run"]
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (search, front, pick, export, verify, ui, sync, clean, listings, doctor):
+for module in (search, front, pick, export, verify, gate, ui, sync, clean, listings, doctor):
     module.register(app)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from autotune.core.hashing import hash_files
 from autotune.core.ports import Session
 from autotune.replay.ort_session import OPENER
 
-__all__ = ["Sides", "open_side", "sides"]
+__all__ = ["Sides", "artifact_at", "open_side", "sides"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def sides(folder: Path, config: ExportedConfig, original: Path | None) -> Iterat
     with tempfile.TemporaryDirectory(prefix="autotune-verify-") as scratch:
         artifact = None
         if model is not None and config.original is not None:
-            artifact = _original_artifact(Path(scratch), model, _absolute(config.original.session, folder))
+            artifact = artifact_at(Path(scratch), model, _absolute(config.original.session, folder))
         yield Sides(_exported_artifact(folder, config), artifact, model, config.device)
 
 
@@ -77,18 +77,24 @@ def _exported_artifact(folder: Path, config: ExportedConfig) -> Artifact:
     )
 
 
-def _original_artifact(scratch: Path, model: Path, session: SessionSettings) -> Artifact:
-    """A folder of its own whose ``config.json`` opens ``model`` where it lies."""
+def artifact_at(
+    scratch: Path, model: Path, session: SessionSettings, candidate: Candidate | None = None, files: Sequence[Path] = ()
+) -> Artifact:
+    """A model file where it lies, as an artifact that ``open_side`` opens: ``scratch`` gets a ``config.json`` that names it.
+
+    ``files`` are all of the model's, as absolute paths; empty: the one file.
+    """
     settings = {"model": str(model), "session": session.model_dump(mode="json")}
     (scratch / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    paths = tuple(files) or (model,)
     return Artifact(
         backend="onnxruntime",
         folder=scratch,
         model=str(model),
-        files=(str(model),),
-        sha256=hash_files([model], model.parent),
-        size_bytes=model.stat().st_size,
-        candidate=Candidate(),
+        files=tuple(str(path) for path in paths),
+        sha256=hash_files(paths, model.parent),
+        size_bytes=sum(path.stat().st_size for path in paths),
+        candidate=candidate or Candidate(),
     )
 
 

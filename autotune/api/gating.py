@@ -1,0 +1,156 @@
+"""``autotune gate`` from Python: finds both sides, compares them, and writes what was accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotune.api.baselines import baseline_folder, is_run, point_of
+from autotune.core.clock import Clock, SystemClock
+from autotune.core.deployment import ExportedConfig
+from autotune.core.errors import UserError
+from autotune.gate.accepted import Acceptance, read_accepted, write_accepted
+from autotune.gate.built import model_side
+from autotune.gate.comparing import Terms, gate_sides
+from autotune.gate.entries import failed_entry
+from autotune.gate.quality import Questions, questions
+from autotune.gate.sides import Side, SideFailure, folder_side
+from autotune.gate.speed import Effort
+from autotune.gate.tolerances import DEFAULTS, HYPERVOLUME
+from autotune.gate.verdict import GateReport, overall
+from autotune.replay.folder import is_exported, read_exported
+from autotune.replay.instruments import environment_here, instruments_for
+
+__all__ = ["GateRequest", "gate"]
+
+
+@dataclass(frozen=True)
+class GateRequest:
+    """``head`` is a model file, a deployed folder, ``RUN:POINT`` or a run folder; ``baseline`` as on the command line.
+
+    Budgets in seconds. ``accepting`` are reasons by metric. ``data`` None: the baseline's own samples.
+    """
+
+    head: str
+    baseline: str
+    as_is: bool = False
+    data: str | None = None
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    accepting: Mapping[str, str] = field(default_factory=dict)
+    budget_s: float = 60.0
+    max_budget_s: float = 180.0
+    tracking_uri: str | None = None
+
+
+def gate(asked: GateRequest, clock: Clock | None = None) -> GateReport:
+    """Compare and judge. What ``accepting`` names is written into the baseline's folder, unless something else failed.
+
+    Raises ``UserError``, and ``MissingBaseline`` when there is nothing to compare with.
+    """
+    if is_run(Path(asked.head)) and is_run(Path(asked.baseline)):
+        return _gate_fronts(asked)
+    with baseline_folder(asked.baseline, asked.tracking_uri) as folder:
+        _refuse_lost_acceptance(asked, folder)
+        config = read_exported(folder)
+        try:
+            with folder_side("baseline", folder, asked.baseline) as (baseline, _), _head(asked, config, folder) as head:
+                return _gate_sides(asked, head, baseline, config, folder, clock or SystemClock())
+        except SideFailure as failure:  # a head that cannot even be built
+            entry = failed_entry(failure)
+            return GateReport(
+                verdict=overall((entry,)),
+                head=asked.head,
+                baseline=asked.baseline,
+                compared=(entry,),
+                machine=environment_here(),
+            )
+
+
+def _gate_sides(
+    asked: GateRequest, head: Side, baseline: Side, config: ExportedConfig, folder: Path, clock: Clock
+) -> GateReport:
+    here = environment_here()
+    accepted = read_accepted(folder)
+    report = gate_sides(
+        head,
+        baseline,
+        config,
+        _questions(asked, baseline, config, folder),
+        Terms(Effort(asked.budget_s, asked.max_budget_s, clock), asked.tolerances, accepted, asked.accepting),
+        instruments_for(config, here, clock),
+        here,
+    )
+    if asked.accepting:
+        _accept(asked, report, baseline, head, folder)
+    return report
+
+
+@contextmanager
+def _head(asked: GateRequest, config: ExportedConfig, baseline: Path) -> Iterator[Side]:
+    path = Path(asked.head)
+    if path.is_file():
+        with model_side(path, config, baseline, asked.data, as_is=asked.as_is) as side:
+            yield side
+        return
+    if asked.as_is:
+        raise UserError(f"--as-is takes a model file, and {asked.head} is none", "leave --as-is out")
+    if point_of(asked.head) is None and not is_exported(path):
+        what = "is no model file and no exported folder" if path.exists() else "does not exist"
+        raise UserError(f"{asked.head} {what}", "give a model, a folder that `autotune export` wrote, or RUN:POINT")
+    with baseline_folder(asked.head) as folder, folder_side("head", folder, asked.head) as (side, _):
+        yield side
+
+
+def _questions(asked: GateRequest, baseline: Side, config: ExportedConfig, folder: Path) -> Questions:
+    """The user's data; without them the baseline's samples; without those, generated inputs."""
+    if asked.data is None and baseline.samples is not None and len(baseline.samples):
+        return questions(baseline, None, generated=config.quality.generated)
+    from autotune.replay.labelled import read_labelled
+
+    model = Path(baseline.reference.model) if baseline.reference is not None else folder / config.model
+    given = read_labelled(asked.data, config, model)
+    return questions(baseline, given.batches, generated=given.generated)
+
+
+def _refuse_lost_acceptance(asked: GateRequest, folder: Path) -> None:
+    """What is accepted is written where it is reviewed: into a folder of the repository."""
+    if asked.accepting and folder.resolve() != Path(asked.baseline).resolve():
+        raise UserError(
+            f"--accept writes into the baseline's folder, and {asked.baseline} is none here",
+            "fetch it first (autotune export … -o DIR), and gate against that folder",
+        )
+
+
+def _accept(asked: GateRequest, report: GateReport, baseline: Side, head: Side, folder: Path) -> None:
+    """A red run changes nothing: when another metric failed, nothing is written."""
+    if report.verdict == "failed":
+        return
+    found = {entry.metric: entry for entry in report.compared}
+    new = []
+    for metric, reason in asked.accepting.items():
+        loss = found[metric].loss if metric in found else None
+        if loss is None or loss.value is None:
+            raise UserError(f"--accept {metric}: it was not measured here", "name a metric of the report")
+        new.append(
+            Acceptance(
+                metric=metric,
+                reason=reason,
+                loss=max(0.0, round(loss.value, 6)),
+                baseline=baseline.artifact.sha256,
+                head=head.artifact.sha256,
+            )
+        )
+    write_accepted(folder, new)
+
+
+def _gate_fronts(asked: GateRequest) -> GateReport:
+    from autotune.api.run import Run
+    from autotune.gate.fronts import gate_fronts
+
+    if asked.accepting:
+        raise UserError("--accept does not go with two runs", "widen --tolerance hypervolume=… instead")
+    tolerance = {**DEFAULTS, **asked.tolerances}[HYPERVOLUME]
+    new, old = (Run.open(named).front for named in (asked.head, asked.baseline))
+    return gate_fronts(new, old, (asked.head, asked.baseline), tolerance, environment_here())

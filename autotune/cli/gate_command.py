@@ -1,0 +1,92 @@
+"""What ``autotune gate`` does: reads the options, gates, reports."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from autotune.core.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    from autotune.gate.verdict import GateReport, Inconclusive
+
+__all__ = ["GateOptions", "run_gate"]
+
+DOUBT = ("exit4", "fail", "pass")
+FIRST_RUN = ("fail", "pass")
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """The command's options, as given."""
+
+    head: str
+    baseline: str
+    as_is: bool
+    data: str | None
+    tolerances: tuple[str, ...]
+    budget: str
+    max_budget: str
+    inconclusive: str
+    first_run: str
+    accept: tuple[str, ...]
+    reports: tuple[Path, ...]
+    tracking_uri: str | None
+    as_json: bool
+
+
+def run_gate(options: GateOptions) -> int:
+    """Carry out ``autotune gate``; return its exit code."""
+    from autotune.cli.output import print_json
+    from autotune.gate.report_text import report_text
+    from autotune.gate.reports import require_writable, write_reports
+
+    _require_choice("--inconclusive", options.inconclusive, DOUBT)
+    _require_choice("--first-run", options.first_run, FIRST_RUN)
+    require_writable(options.reports)
+    doubt = cast("Inconclusive", options.inconclusive)
+    report = _gate(options)
+    write_reports(report, options.reports, os.environ, doubt)
+    if options.as_json:
+        print_json(report.to_json())
+    else:
+        print(report_text(report))
+    return int(report.exit_code(doubt))
+
+
+def _gate(options: GateOptions) -> GateReport:
+    from autotune.api.baselines import MissingBaseline
+    from autotune.api.gating import GateRequest, gate
+    from autotune.core.units import parse_budget
+    from autotune.gate.accepted import parse_accept
+    from autotune.gate.tolerances import parse_tolerances
+    from autotune.gate.verdict import GateReport
+
+    budget_s = parse_budget(options.budget)
+    asked = GateRequest(
+        head=options.head,
+        baseline=options.baseline,
+        as_is=options.as_is,
+        data=options.data,
+        tolerances=parse_tolerances(options.tolerances),
+        accepting=parse_accept(options.accept),
+        budget_s=budget_s,
+        max_budget_s=max(budget_s, parse_budget(options.max_budget)),
+        tracking_uri=options.tracking_uri,
+    )
+    try:
+        return gate(asked)
+    except MissingBaseline as missing:
+        if options.first_run != "pass":
+            raise
+        note = f"first run: {missing.problem}, so nothing was compared"
+        return GateReport(
+            verdict="passed", head=options.head, baseline=options.baseline, compared=(), notes=(note, missing.remedy)
+        )
+
+
+def _require_choice(option: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise UserError(f"{option} {given!r} is not known{nearest(given, known)}", f"give one of {', '.join(known)}")

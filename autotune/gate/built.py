@@ -1,0 +1,107 @@
+"""A model file as the head: built with the baseline's candidate, or taken as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from autotune import plugins
+from autotune.core.artifact import Artifact
+from autotune.core.deployment import ExportedConfig, SessionSettings
+from autotune.core.errors import BuildError
+from autotune.core.model import ModelFacts
+from autotune.core.samples import Tensors
+from autotune.gate.sides import Side, SideFailure, scratch_folder
+from autotune.replay.sides import artifact_at
+
+__all__ = ["model_side"]
+
+_PLAIN = SessionSettings(providers=("CPUExecutionProvider",))
+
+
+@contextmanager
+def model_side(
+    model: Path, config: ExportedConfig, baseline: Path, data: str | None, *, as_is: bool = False
+) -> Iterator[Side]:
+    """Yield ``model`` as a side. Both sides are opened under the baseline's session settings.
+
+    Built with the baseline's candidate, calibrated on ``data``, and held against its own unoptimised self; with ``as_is`` the
+    file itself, held against what the baseline is held against. ``baseline`` is the folder, for its custom operators.
+    Raises ``UserError`` when the model or the data cannot be read, ``SideFailure`` when it cannot be built.
+    """
+    facts = _read(model, data, config, baseline)
+    session = _settings(config.session, baseline)
+    with ExitStack() as stack:
+        target = stack.enter_context(scratch_folder("head"))
+        if as_is:
+            paths = [facts.path.parent / file for file in facts.files]
+            yield Side(
+                who="head",
+                text=str(model),
+                artifact=artifact_at(target, facts.path.resolve(), session, config.candidate, paths),
+                batch=config.promise.batch,
+                original_sha256=config.source.model_sha256,
+            )
+            return
+        built = _build(facts, config, stack.enter_context(scratch_folder("head")), data)
+        plain = _settings(config.original.session if config.original is not None else _PLAIN, baseline)
+        yield Side(
+            who="head",
+            text=str(model),
+            artifact=_opened_as(built, target, session),
+            batch=config.promise.batch,
+            original_sha256=facts.sha256,
+            reference=artifact_at(stack.enter_context(scratch_folder("head")), facts.path.resolve(), plain),
+            notes=(f"{model}: {built.unchanged}",) if built.unchanged else (),
+        )
+
+
+def _read(model: Path, data: str | None, config: ExportedConfig, baseline: Path) -> ModelFacts:
+    """The model's facts, with the sizes of symbolic dimensions that the data have."""
+    from autotune.data import sizes_in
+    from autotune.models import read_model
+
+    library = _library(config.session, baseline)
+    facts = read_model(model, None, library)
+    sizes = sizes_in(data, facts)
+    return read_model(model, sizes, library) if sizes else facts
+
+
+def _build(facts: ModelFacts, config: ExportedConfig, folder: Path, data: str | None) -> Artifact:
+    backend = plugins.backend(config.runtime)
+    library = facts.custom_op_library
+    try:
+        return backend.build(
+            facts, config.candidate, config.device, folder, _calibration(facts, data, config.quality.seed), library
+        )
+    except BuildError as error:
+        raise SideFailure("head", error) from error
+
+
+def _calibration(facts: ModelFacts, data: str | None, seed: int) -> Callable[[], Iterable[Tensors]]:
+    """The same part of the data that a search calibrates on; generated inputs without data."""
+
+    def inputs() -> Iterable[Tensors]:
+        from autotune.data import batches, open_data, open_dataset
+
+        given = open_data(data, facts, seed)
+        return (one for one, _ in batches(open_dataset(given, facts), given.split.calibrate, facts))
+
+    return inputs
+
+
+def _opened_as(built: Artifact, target: Path, session: SessionSettings) -> Artifact:
+    """The built artifact, opened by the same opener as the baseline: nothing but the files differs between the sides."""
+    paths = [(built.folder / file).resolve() for file in built.files]
+    opened = artifact_at(target, (built.folder / built.model).resolve(), session, built.candidate, paths)
+    return opened.model_copy(update={"sha256": built.sha256, "size_bytes": built.size_bytes})
+
+
+def _settings(session: SessionSettings, baseline: Path) -> SessionSettings:
+    library = _library(session, baseline)
+    return session if library is None else session.model_copy(update={"custom_op_library": str(library)})
+
+
+def _library(session: SessionSettings, baseline: Path) -> Path | None:
+    return None if session.custom_op_library is None else (baseline / session.custom_op_library).resolve()

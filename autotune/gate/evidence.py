@@ -1,0 +1,221 @@
+"""What is known of one metric's loss: how much worse the head is than the baseline, and how sure that is.
+
+A loss is relative for metrics with a unit (0.05: latency 5 % longer, throughput 5 % less) and absolute for those of unit 1
+(0.01: accuracy one point lower); below 0 the head is better. Each kind of evidence answers for itself what ``beyond`` and
+``within`` mean, because what is certain differs: a series of ratios has an interval, a file's size has none and needs none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.core.metrics import Goal
+from autotune.measure.intervals import Interval, median_interval
+
+__all__ = ["LEVEL", "Bounded", "Counted", "Evidence", "Paired", "Peaks", "Scored", "loss_of"]
+
+Series = NDArray[np.float64]
+
+_BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
+LEVEL = 0.025  # of each end of a 95 % interval
+_ROUNDING = 1e-9
+_ATTEMPTS = 2  # a loss is believed when it was found in fresh processes again
+
+
+class Evidence(Protocol):
+    """Whether a loss is beyond a bound, within it, or neither is certain yet."""
+
+    @property
+    def final(self) -> bool:
+        """Whether measuring longer would add nothing."""
+        ...
+
+    @property
+    def interval(self) -> Interval:
+        """The loss with its 95 % interval; ends None: there is none."""
+        ...
+
+    def beyond(self, bound: float, alpha: float) -> bool:
+        """Whether the loss is certainly more than ``bound``, with an error of at most ``alpha``."""
+        ...
+
+    def within(self, bound: float, alpha: float) -> bool:
+        """Whether it is certainly no more."""
+        ...
+
+    def confirmed(self, bound: float) -> bool:
+        """Whether fresh processes agree that it is beyond ``bound``: two processes of one model may differ for good."""
+        ...
+
+
+def loss_of(ratio: float, goal: Goal) -> float:
+    """The loss that a ratio head / baseline means."""
+    return ratio - 1 if goal == "min" else 1 - ratio
+
+
+class Bounded(ABC):
+    """Evidence that is as certain as its interval: ``beyond`` when the low end is, ``within`` when the high end is."""
+
+    final = False
+
+    @property
+    @abstractmethod
+    def interval(self) -> Interval:
+        """The loss with its 95 % interval."""
+
+    @abstractmethod
+    def confirmed(self, bound: float) -> bool:
+        """Whether fresh processes agree."""
+
+    def stretch(self, alpha: float) -> float:
+        """How much farther than at 95 % each end lies at ``alpha``: a normal distribution's, unless one knows better."""
+        from scipy.special import ndtri
+
+        return float(ndtri(alpha) / ndtri(LEVEL))
+
+    def beyond(self, bound: float, alpha: float) -> bool:
+        """By the interval's low end at that level."""
+        return low_end(self.interval, self.stretch(alpha)) > bound
+
+    def within(self, bound: float, alpha: float) -> bool:
+        """By the interval's high end at that level."""
+        interval = self.interval
+        high = (
+            np.inf if interval.high is None else interval.value + self.stretch(alpha) * (interval.high - interval.value)
+        )
+        return bool(high < bound)
+
+
+@dataclass(frozen=True)
+class Paired(Bounded):
+    """Ratios head / baseline pair by pair, one series an attempt, in time order.
+
+    All attempts' pairs make one series. When attempts disagree by more than their pairs do, neighbours in it are alike, and
+    its interval is stretched for that (see ``measure.intervals``).
+    """
+
+    goal: Goal
+    attempts: tuple[Series, ...]
+
+    @cached_property
+    def interval(self) -> Interval:
+        """By the median of all pairs."""
+        ratio = median_interval(np.concatenate(self.attempts), block=_BALANCED)
+        value = loss_of(ratio.value, self.goal)
+        if ratio.low is None or ratio.high is None:
+            return Interval(value, None, None)
+        low, high = sorted(loss_of(end, self.goal) for end in (ratio.low, ratio.high))
+        return Interval(value, low, high)
+
+    def confirmed(self, bound: float) -> bool:
+        """Each of at least two attempts says so by its own median."""
+        losses = [loss_of(float(np.median(series)), self.goal) for series in self.attempts]
+        return len(losses) >= _ATTEMPTS and all(loss > bound for loss in losses)
+
+    def stretch(self, alpha: float) -> float:
+        """Student's t with as many units as balanced pairs."""
+        from scipy.special import stdtrit
+
+        freedom = max(2.0, sum(map(len, self.attempts)) / _BALANCED - 1)
+        return float(stdtrit(freedom, alpha) / stdtrit(freedom, LEVEL))
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """One ratio head / baseline an attempt: peak memory. There is no interval; every attempt has to say the same."""
+
+    goal: Goal
+    ratios: tuple[float, ...]
+
+    final = False
+
+    @property
+    def losses(self) -> Sequence[float]:
+        """One an attempt."""
+        return [loss_of(ratio, self.goal) for ratio in self.ratios]
+
+    @property
+    def interval(self) -> Interval:
+        """The middle attempt, of two the lower; no ends."""
+        return Interval(sorted(self.losses)[(len(self.ratios) - 1) // 2], None, None)
+
+    def beyond(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
+        """Every attempt is."""
+        return min(self.losses) > bound
+
+    def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
+        """No attempt is beyond."""
+        return max(self.losses) <= bound
+
+    def confirmed(self, bound: float) -> bool:  # noqa: ARG002
+        """There were two attempts."""
+        return len(self.ratios) >= _ATTEMPTS
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A loss without any doubt: a size, a simulated number."""
+
+    loss: float
+
+    final = True
+
+    @property
+    def interval(self) -> Interval:
+        """Of no width."""
+        return Interval(self.loss, self.loss, self.loss)
+
+    def beyond(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
+        """By the number itself."""
+        return self.loss > bound + _ROUNDING
+
+    def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
+        """By the number itself."""
+        return self.loss <= bound + _ROUNDING
+
+    def confirmed(self, bound: float) -> bool:  # noqa: ARG002
+        """Always."""
+        return True
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A loss of accuracy or fidelity on ``count`` samples that both sides answered; ``interval`` is paired where it can be.
+
+    The samples are the standard that the tolerance speaks of, and on them the loss is exact: no more than the tolerance (or
+    one sample, whichever is more) is within. A larger one fails only when it is no luck of these samples, its interval being
+    clear of 0. (To ask that the interval be clear of the tolerance as well would need thousands of samples to pass, and would
+    miss one drop of 2 points in four on 2,000 samples.)
+    """
+
+    interval: Interval
+    count: int
+
+    final = True
+
+    def beyond(self, bound: float, alpha: float) -> bool:
+        """More than tolerated on these samples, and certainly more than nothing."""
+        from scipy.special import ndtri
+
+        low = low_end(self.interval, float(ndtri(alpha) / ndtri(LEVEL)))
+        return not self.within(bound, alpha) and low > 0
+
+    def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
+        """On these samples, no more than tolerated."""
+        return self.interval.value <= max(bound, 1 / self.count) + _ROUNDING
+
+    def confirmed(self, bound: float) -> bool:  # noqa: ARG002
+        """Outputs do not vary from process to process."""
+        return True
+
+
+def low_end(interval: Interval, stretch: float) -> float:
+    """The interval's low end when it is ``stretch`` times as wide as at 95 %; minus infinity without an interval."""
+    return -np.inf if interval.low is None else interval.value - stretch * (interval.value - interval.low)
