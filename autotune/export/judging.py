@@ -39,6 +39,7 @@ _ROUNDING = 1e-9
 def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     """Compare two paired ratios (this / original). Broken: more than 5 % worse, and certainly worse by both intervals.
 
+    What lies inside the promised interval is kept, however wide that is: no more was promised.
     The intervals' half-widths, as logarithms, add up as those of independent errors do. More than 5 % worse by intervals
     too wide to be certain is neither kept nor broken.
     """
@@ -48,6 +49,8 @@ def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
     judged = _compared(metric, worse > PAIRED, "side by side", promised, found, worse)
     if judged.verdict == "kept":
         return judged
+    if _within(metric, promised, found):
+        return judged.model_copy(update={"verdict": "kept", "reason": "inside the promised interval"})
     if metric not in _PEAKS and (found.low is None or found.high is None):
         return judged.model_copy(update={"verdict": "not compared", "reason": "too few rounds to tell"})
     half_width = math.hypot(_half_width(promised), _half_width(found))
@@ -122,6 +125,13 @@ def _times_worse(metric: str, promised: Value, found: Value) -> float | None:
         return None
     factor = found.value / promised.value
     return factor if find_metric(metric).goal == "min" else 1 / factor
+
+
+def _within(metric: str, promised: Value, found: Value) -> bool:
+    """Whether ``found`` is no worse than the bad end of the promised interval."""
+    low, high = promised.interval()
+    value = found.value
+    return value is not None and (value <= high if find_metric(metric).goal == "min" else value >= low)
 
 
 def _half_width(value: Value) -> float:

@@ -27,7 +27,7 @@ def test_throughput_ratio_is_broken_when_lower() -> None:
 
 
 def test_worse_by_wide_intervals_is_neither_kept_nor_broken() -> None:
-    found = judge_ratio("energy", value(0.5, spread=0.2), value(0.55, spread=0.2))
+    found = judge_ratio("energy", value(0.5, spread=0.09), value(0.55, spread=0.2))
     assert found.verdict == "not compared"
     assert "too noisy to tell" in found.reason
     assert overall([found, judge_size(value(1000, unit="bytes"), 1000)]) == "not compared"
@@ -42,6 +42,11 @@ def test_a_slowdown_on_a_busy_machine_is_in_doubt_unless_no_neighbour_could_do_i
     assert doubt_if_busy(large, busy=True).verdict == "broken"
     kept = judge_ratio("latency_p50", value(0.5), value(0.5))
     assert doubt_if_busy(kept, busy=True) == kept
+
+
+def test_what_lies_inside_a_wide_promise_is_kept() -> None:
+    assert judge_ratio("latency_p50", value(0.8, spread=0.25), value(0.95)).verdict == "kept"
+    assert judge_ratio("throughput", value(1.5, spread=0.2), value(1.25)).verdict == "kept"
 
 
 def test_no_worse_by_wide_intervals_is_kept() -> None:
