@@ -61,6 +61,7 @@ def gate(asked: GateRequest, clock: Clock | None = None) -> GateReport:
             entry = failed_entry(failure)
             return GateReport(
                 verdict=overall((entry,)),
+                model=Path(config.model).stem,
                 head=asked.head,
                 baseline=asked.baseline,
                 compared=(entry,),
@@ -148,9 +149,11 @@ def _accept(asked: GateRequest, report: GateReport, baseline: Side, head: Side, 
 def _gate_fronts(asked: GateRequest) -> GateReport:
     from autotune.api.run import Run
     from autotune.gate.fronts import gate_fronts
+    from autotune.runs.folder import RunFolder
 
     if asked.accepting:
         raise UserError("--accept does not go with two runs", "widen --tolerance hypervolume=… instead")
     tolerance = {**DEFAULTS, **asked.tolerances}[HYPERVOLUME]
     new, old = (Run.open(named).front for named in (asked.head, asked.baseline))
-    return gate_fronts(new, old, (asked.head, asked.baseline), tolerance, environment_here())
+    model = RunFolder.open(Path(asked.head)).search.model.path.stem
+    return gate_fronts(new, old, (asked.head, asked.baseline), tolerance, environment_here(), model)

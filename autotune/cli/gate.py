@@ -38,7 +38,9 @@ def gate(
         list[Path] | None,
         typer.Option(help="Write a report: FILE.json, FILE.md or FILE.xml (JUnit).", show_default=False),
     ] = None,
-    tracking_uri: Annotated[str | None, typer.Option(help="MLflow store or server of a registered baseline.")] = None,
+    tracking_uri: Annotated[
+        str | None, typer.Option(help="MLflow store or server: of a registered baseline, and to log the gate to.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Compare a model with its baseline, side by side on this machine: passed (0), worse (1) or inconclusive (4)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -49,6 +50,8 @@ def run_gate(options: GateOptions) -> int:
     doubt = cast("Inconclusive", options.inconclusive)
     report = _gate(options)
     write_reports(report, options.reports, os.environ, doubt)
+    if uri := options.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI"):
+        _keep(report, uri)
     if options.as_json:
         print_json(report.to_json())
     else:
@@ -85,6 +88,18 @@ def _gate(options: GateOptions) -> GateReport:
         return GateReport(
             verdict="passed", head=options.head, baseline=options.baseline, compared=(), notes=(note, missing.remedy)
         )
+
+
+def _keep(report: GateReport, uri: str) -> None:
+    """A tracker that is away changes no verdict."""
+    from autotune.api.gate_history import keep_gate
+
+    if not report.compared:
+        return
+    try:
+        keep_gate(report, uri)
+    except UserError as error:
+        print(f"autotune: the gate was not logged: {error.problem}", file=sys.stderr)
 
 
 def _require_choice(option: str, given: str, known: tuple[str, ...]) -> None:

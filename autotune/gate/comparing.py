@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from autotune.core.artifact import Artifact
 from autotune.core.deployment import ExportedConfig
@@ -113,6 +114,7 @@ def gate_sides(
     verdict = overall(compared)
     return GateReport(
         verdict=verdict,
+        model=Path(config.model).stem,
         head=head.text,
         baseline=baseline.text,
         compared=compared,
@@ -155,6 +157,7 @@ def _failed(contest: _Contest, failure: SideFailure, here: Environment, spent_s:
     entry = failed_entry(failure)
     return GateReport(
         verdict=overall((entry,)),
+        model=Path(contest.config.model).stem,
         head=contest.head.text,
         baseline=contest.baseline.text,
         compared=(entry,),

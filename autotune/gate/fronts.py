@@ -53,8 +53,12 @@ class Drawn(Bounded):
         return True
 
 
-def gate_fronts(new: Front, old: Front, names: tuple[str, str], tolerance: float, here: Environment) -> GateReport:
-    """The verdict on ``new``; ``names`` are how to call the two. Simulated fronts are compared without any doubt.
+def gate_fronts(
+    new: Front, old: Front, names: tuple[str, str], tolerance: float, here: Environment, model: str = ""
+) -> GateReport:
+    """The verdict on ``new``, a front of ``model``; ``names`` are how to call the two.
+
+    Simulated fronts are compared without any doubt.
 
     Raises ``UserError`` when one is simulated and the other measured, or their objectives differ.
     """
@@ -76,6 +80,7 @@ def gate_fronts(new: Front, old: Front, names: tuple[str, str], tolerance: float
     remedy = ("search longer: --budget",) if verdict == "inconclusive" else ()
     return GateReport(
         verdict=verdict,
+        model=model,
         head=names[0],
         baseline=names[1],
         compared=(entry,),

@@ -45,8 +45,9 @@ class Compared(Record):
 
 
 class GateReport(FileRecord):
-    """The verdict on the head. ``attempts`` counts how often speed was measured, each time in fresh processes.
+    """The verdict on the head. ``model`` names what is gated, whichever head it is.
 
+    ``attempts`` counts how often speed was measured, each time in fresh processes.
     ``promise`` says whether this machine is the one that the baseline's own numbers are from: on another one they are not
     comparable, though what was measured here side by side is. None: there are no such numbers. ``extended``: the budget was
     used up and gone beyond. ``remedies`` are what to do.
@@ -54,6 +55,7 @@ class GateReport(FileRecord):
 
     schema_: str = Field(default="autotune/gate/1", alias="schema")
     verdict: Verdict
+    model: str = ""
     head: str
     baseline: str
     compared: tuple[Compared, ...]

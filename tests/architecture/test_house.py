@@ -61,7 +61,7 @@ def test_everything_a_module_exports_exists(name: str) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("command", [["verify", "--help"], ["front", "--help"], ["--help"]])
+@pytest.mark.parametrize("command", [["verify", "--help"], ["gate", "--help"], ["front", "--help"], ["--help"]])
 def test_light_commands_import_none_of_the_heavy_packages(command: list[str]) -> None:
     program = (
         "import sys\n"
@@ -77,10 +77,10 @@ def test_light_commands_import_none_of_the_heavy_packages(command: list[str]) ->
     assert done.returncode == 0, done.stderr
 
 
-def test_verify_and_load_need_neither_ray_nor_mlflow_nor_optuna() -> None:
+def test_gate_verify_and_load_need_neither_ray_nor_mlflow_nor_optuna() -> None:
     program = (
         "import sys\n"
-        "import autotune.export.verifying, autotune.export.deployed\n"
+        "import autotune.export.verifying, autotune.export.deployed, autotune.api.gating, autotune.gate.fronts\n"
         "sys.exit(','.join({'ray', 'mlflow', 'optuna'} & set(sys.modules)) or 0)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -125,6 +125,15 @@ class MlflowTracker:
         return MlflowReader(uri)
 
     @staticmethod
+    def log_gate(
+        uri: str | None, model: str, verdict: str, metrics: Mapping[str, float], tags: Mapping[str, str], report: str
+    ) -> str:
+        """Log the outcome of a gate; return its run's id (see ``mlflow_gate``)."""
+        from autotune_trials.mlflow_gate import log_gate
+
+        return log_gate(uri, model, verdict, metrics, tags, report)
+
+    @staticmethod
     def sync(
         search: SearchFile,
         records: Iterable[TrialRecord],

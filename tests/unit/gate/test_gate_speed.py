@@ -64,7 +64,7 @@ def test_without_a_longer_budget_nothing_is_extended(gates: SimpleNamespace) -> 
 
 
 def test_doubt_says_how_long_would_settle_it(gates: SimpleNamespace) -> None:
-    report = gates.run(gates.Model(base_s=5e-3 * 1.04), budget_s=3, max_budget_s=3, seed=1)
+    report = gates.run(gates.Model(base_s=5e-3 * 1.05), budget_s=10, max_budget_s=10, seed=3)
     latency = entry(report, "latency_p50")
     assert latency.standing == "undecided"
     assert latency.settle_s is None or latency.settle_s > report.spent_s
