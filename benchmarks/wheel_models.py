@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 __all__ = ["digits", "magika", "minilm"]
 
-MINILM_TOKENS = 64
+MINILM_TOKENS = 128  # what it was trained with
 SAMPLES = 400
 
 
