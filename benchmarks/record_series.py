@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from autotune.core.clock import SystemClock
 from autotune.core.plan import Plan
 from autotune.core.samples import Samples
 from autotune.host.cpus import counted_cpus
 from autotune.measure import Against, measure
-from autotune.measure.disturbance import SystemWatch
+from autotune.measure.disturbance import SystemWatch, sight
 from benchmarks.built_models import conv_stack
 from benchmarks.neighbour import neighbour
 from benchmarks.recorded_readme import recorded_readme
@@ -33,8 +34,9 @@ from benchmarks.subject import Subject, subject
 from benchmarks.tape import RECORDED, Tape, save_tapes, tape_of
 
 ALONE_S, PAIRED_S, PAIRED_DISTURBED_S, SEARCH_S = 100.0, 80.0, 180.0, 240.0
-_SEGMENT_S = 20.0  # of one session, between two warm-ups
-_ROUND_S = 0.05
+SEGMENT_S = 4.0  # between two warm-ups
+ROUND_S = 0.05
+OTHERS_SHARE = 0.08  # of one CPU
 
 Rounds = list[tuple[float, Samples, tuple[str, ...]]]
 
@@ -101,20 +103,40 @@ def paired(one: Subject, seconds: float) -> dict[str, Tape]:
 
 
 def segments(seconds: float, run: Callable[[Plan, TapingWatch], object]) -> Rounds:
-    """Measure again and again, each time to the plan's end: warm-up and size of a round are the product's own."""
+    """Measure again and again, each time to the plan's end: warm-up and size of a round are the product's own.
+
+    A measurement during which anything else on the machine computed (the neighbour is ours) is dropped, and taken again.
+    """
     kept: Rounds = []
-    ends = time.perf_counter() + seconds
-    length_s = min(seconds, _SEGMENT_S)
-    count = int(length_s / _ROUND_S)
+    length_s = min(seconds, SEGMENT_S)
+    count = int(length_s / ROUND_S)
     plan = Plan(
-        name="recording", min_rounds=count, max_rounds=count, precision=1e-9, round_s=_ROUND_S, phase_limit_s=length_s
+        name="recording", min_rounds=count, max_rounds=count, precision=1e-9, round_s=ROUND_S, phase_limit_s=length_s
     )
-    while time.perf_counter() < ends:
-        watch = TapingWatch(counted_cpus())
+    while sum(samples.wall_s for _, samples, _ in kept) < seconds:
+        wait_for_calm()
+        watch, before, began = TapingWatch(counted_cpus()), others_s(), time.perf_counter()
         run(plan, watch)
-        kept += watch.rounds[: len(watch.rounds) // 4 * 4]  # whole quads: a b b a
+        if others_s() - before < OTHERS_SHARE * (time.perf_counter() - began):
+            kept += watch.rounds[: len(watch.rounds) // 4 * 4]  # whole quads: a b b a
     began = kept[0][0]
     return [(start - began, samples, reasons) for start, samples, reasons in kept]
+
+
+def wait_for_calm() -> None:
+    """Sleep until nothing else computes."""
+    while True:
+        before = others_s()
+        time.sleep(0.5)
+        if others_s() - before < OTHERS_SHARE * 0.5:
+            return
+
+
+def others_s() -> float:
+    """CPU seconds since boot of everything but this process and its children."""
+    us = psutil.Process()
+    ours = [us.cpu_times(), *(child.cpu_times() for child in us.children(recursive=True))]
+    return sight().busy_s - sum(times.user + times.system for times in ours)
 
 
 def said_of(name: str, tapes: dict[str, Tape]) -> str:
