@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from autotune.core.frozen import Record
 
@@ -20,6 +20,7 @@ class Value(Record):
     ``value`` None means unknown (never 0, never a constant in disguise).
     ``low``..``high`` is a 95 % interval, None where there is none.
     ``n`` counts the samples behind it. ``basis`` says in words what it was derived from.
+    ``parts`` is the same metric of each part of the work, by name: of an output (fidelity), of a shape (``seq=128``).
     NaN and infinities are no values: they are read as unknown.
     """
 
@@ -30,6 +31,7 @@ class Value(Record):
     n: int | None = None
     provenance: Provenance = "measured"
     basis: str | None = None
+    parts: dict[str, Value] = Field(default_factory=dict, exclude_if=lambda parts: not parts)
 
     @field_validator("value", "low", "high")
     @classmethod
