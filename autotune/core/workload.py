@@ -17,6 +17,11 @@ class Shape(Frozen):
     dims: dict[str, int]
     weight: float = 1.0
 
+    @property
+    def label(self) -> str:
+        """How people and results call it: ``"seq=128"``."""
+        return " ".join(f"{name}={size}" for name, size in self.dims.items())
+
 
 class Phase(Frozen):
     """One kind of load. ``single_stream``: one request of batch 1 after another. ``offline``: whole batches, back to back.

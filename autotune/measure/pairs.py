@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -14,7 +14,8 @@ from autotune.core.power import PowerModel
 from autotune.core.values import Value
 from autotune.measure.energy import energy_j, energy_ratio_bounds
 from autotune.measure.intervals import Interval, median_interval
-from autotune.measure.rounds import Rounds
+from autotune.measure.rounds import Rounds, Series
+from autotune.measure.shapes import by_shape
 from autotune.measure.steady import drifts
 from autotune.measure.stopping import ALPHA, Looks
 from autotune.measure.summaries import item_use, memory_value, phase_series
@@ -54,7 +55,8 @@ class PairedPhase:
 
     def ratios(self, model: PowerModel | None, cpus: int) -> dict[str, Value]:
         """This side / the other: the phase's own metric, energy where it is known, and peak memory."""
-        values = {self._metric: _ratio_value(self._interval(self.alpha), len(self.mine.taken), self._basis)}
+        whole = _ratio_value(self._interval(self.alpha), len(self.mine.taken), self._basis)
+        values = {self._metric: whole.model_copy(update={"parts": self._shape_ratios()})}
         return values | self._energy_ratio(model, cpus) | self._memory_ratio()
 
     def series(self, model: PowerModel | None, cpus: int) -> dict[str, NDArray[np.float64]]:
@@ -88,6 +90,20 @@ class PairedPhase:
         if self._metric != "throughput":
             return slower
         return self.mine.load.requests.items / self.theirs.load.requests.items / slower
+
+    def _shape_ratios(self) -> dict[str, Value]:
+        """The ratio of each shape of a mixture, pair by pair."""
+        mine, theirs = (by_shape(side.load.requests, side.taken) for side in (self.mine, self.theirs))
+        return {label: self._shape_ratio(mine[label], theirs[label]) for label in mine if label in theirs}
+
+    def _shape_ratio(self, mine: Sequence[Series], theirs: Sequence[Series]) -> Value:
+        share = 0.25 if self.mine.tolerant else 0.5
+        ones, others = (np.asarray([np.quantile(one, share) for one in side]) for side in (mine, theirs))
+        slower = ones / others
+        series = slower
+        if self._metric == "throughput":
+            series = self.mine.load.requests.items / self.theirs.load.requests.items / slower
+        return _ratio_value(median_interval(series, self.alpha, block=_BALANCED), len(series), self._basis)
 
     def _interval(self, alpha: float) -> Interval:
         return median_interval(self._series(), alpha, block=_BALANCED)

@@ -16,6 +16,7 @@ from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import Watch
 from autotune.measure.intervals import MIN_ROUNDS
 from autotune.measure.loads import PhaseLoad
+from autotune.measure.shapes import by_shape
 from autotune.measure.steady import WINDOW, drifts, is_steady, steady_enough
 
 __all__ = ["Rounds", "Series"]
@@ -57,24 +58,23 @@ class Rounds:
         ends = self.clock.now_s() + self.plan.warmup_limit_s
         medians: list[float] = []
         walls: list[float] = []
-        count = 1
+        count = self.load.requests.cycle
         while not is_steady(np.asarray(medians)):
             portion = self.session.run(self.load.requests, count)
             medians.append(max(float(np.median(portion.latency_s)), _CLOCK_STEP_S))
             walls.append(portion.wall_s / count)
-            count = int(np.clip(math.ceil(_WARM_PORTION_S / medians[-1]), 1, _MOST_REQUESTS))
+            count = self._whole(int(np.clip(math.ceil(_WARM_PORTION_S / medians[-1]), 1, _MOST_REQUESTS)))
             if self.clock.now_s() >= ends:
                 break
         self.steady = steady_enough(np.asarray(medians))
         latency_s = min(medians[-WINDOW:])
-        self.fewest = max(1, math.ceil(self._shortest_round_s() / latency_s))
+        self.fewest = self._whole(max(1, math.ceil(self._shortest_round_s() / latency_s)))
         self.count = self._round_size(latency_s, float(np.median(walls[-WINDOW:])))
 
     def shorter(self) -> Rounds:
         """Rounds of a fifth of the size, or of the shortest possible one, none taken yet."""
-        return replace(
-            self, count=max(self.fewest, math.ceil(self.count * _SCREEN_SHARE)), log=[], tolerant=False, reasons=set()
-        )
+        count = max(self.fewest, self._whole(math.ceil(self.count * _SCREEN_SHARE)))
+        return replace(self, count=count, log=[], tolerant=False, reasons=set())
 
     def warm_again(self) -> None:
         """A few runs after an idle gap: the first ones after it are slow."""
@@ -122,7 +122,15 @@ class Rounds:
         return np.asarray([np.median(samples.latency_s) for samples in self.taken])
 
     def undisturbed_latencies(self) -> Series:
-        """The lower quartile of the seconds per request of each round: what others do can only add to a request's time."""
+        """The lower quartile of the seconds per request of each round: what others do can only add to a request's time.
+
+        Of a mixture of shapes, the mean of each shape's.
+        """
+        mixed = by_shape(self.load.requests, self.taken)
+        if mixed:
+            quartiles = [[np.quantile(round_s, 0.25) * len(round_s) for round_s in rounds] for rounds in mixed.values()]
+            counts = np.asarray([len(samples.latency_s) for samples in self.taken])
+            return np.asarray(np.sum(quartiles, axis=0) / counts)
         return np.asarray([np.quantile(samples.latency_s, 0.25) for samples in self.taken])
 
     def item_rates(self) -> Series:
@@ -142,7 +150,12 @@ class Rounds:
         """Requests a round: ``latency_s`` each undisturbed, ``wall_s`` each as it was, for the least rounds must fit in."""
         wanted = min(self.plan.round_s / latency_s, _MOST_REQUESTS)
         fitting = self.plan.phase_limit_s / self.plan.min_rounds / max(wall_s, _CLOCK_STEP_S)
-        return max(self.fewest, math.ceil(min(wanted, fitting)))
+        return self._whole(max(self.fewest, math.ceil(min(wanted, fitting))))
+
+    def _whole(self, count: int) -> int:
+        """``count`` requests, or so many more that every shape of the load has its share of them."""
+        cycle = self.load.requests.cycle
+        return math.ceil(count / cycle) * cycle
 
     def _shortest_round_s(self) -> float:
         """A counter's shortest window and half as much again: one round that came out too short would leave energy unknown."""

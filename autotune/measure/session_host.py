@@ -47,8 +47,8 @@ class _Bound:
         latency = time_round(self.calls, count, self.position)
         cpu = process_time() - cpu
         counters = {name: value - before[name] for name, value in _counters().items() if name in before}
-        self.position = (self.position + count) % len(self.calls)
-        return wire.Round(latency, cpu, peak_memory_bytes(), counters=counters)
+        first, self.position = self.position, (self.position + count) % len(self.calls)
+        return wire.Round(latency, cpu, peak_memory_bytes(), counters=counters, first=first)
 
 
 def _counters() -> dict[str, float]:

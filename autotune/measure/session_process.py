@@ -84,6 +84,7 @@ class SessionProcess:
             memory_bytes=taken.memory_bytes,
             energy_j=taken.energy_j,
             counters=taken.counters,
+            first=taken.first,
         )
 
     def pause(self) -> None:

@@ -14,6 +14,7 @@ from autotune.measure.energy import Use, energy_bounds_j, energy_j
 from autotune.measure.intervals import Interval, median_interval
 from autotune.measure.percentiles import percentile_interval, supported_percentiles
 from autotune.measure.rounds import Rounds
+from autotune.measure.shapes import by_shape
 
 __all__ = ["energy_values", "item_use", "memory_value", "phase_series", "phase_values", "to_value"]
 
@@ -30,17 +31,38 @@ def phase_series(rounds: Rounds) -> tuple[str, NDArray[np.float64]]:
 
 
 def phase_values(rounds: Rounds, alpha: float) -> dict[str, Value]:
-    """The phase's own metrics: throughput, or latency at the median and each further percentile the samples support."""
-    name, series = phase_series(rounds)
-    if name == "throughput":
-        return {name: to_value(median_interval(series, alpha), _RATE, len(series), "median of rounds")}
-    samples = [taken.latency_s for taken in rounds.taken]
-    count = sum(len(latencies) for latencies in samples)
-    values = {name: to_value(median_interval(series, alpha), _SECONDS, count, f"median of {len(series)} rounds")}
+    """The phase's own metrics: throughput, or latency at the median and each further percentile the samples support.
+
+    Of a mixture of shapes, each value has every shape's own among its parts.
+    """
+    mixed = by_shape(rounds.load.requests, rounds.taken)
+    if rounds.load.phase.scenario == "offline":
+        parts = {label: _throughput(taken, rounds.load.requests.items, alpha) for label, taken in mixed.items()}
+        whole = to_value(median_interval(rounds.item_rates(), alpha), _RATE, len(rounds.taken), "median of rounds")
+        return {"throughput": whole.model_copy(update={"parts": parts})}
+    values = _latencies([taken.latency_s for taken in rounds.taken], alpha)
+    shapes = {label: _latencies(taken, alpha) for label, taken in mixed.items()}
+    return {
+        name: value.model_copy(update={"parts": {label: one[name] for label, one in shapes.items() if name in one}})
+        for name, value in values.items()
+    }
+
+
+def _latencies(rounds: Sequence[NDArray[np.float64]], alpha: float) -> dict[str, Value]:
+    """Latency at the median and beyond, from the seconds of each request, one array a round."""
+    count, medians = sum(len(latencies) for latencies in rounds), np.asarray([np.median(one) for one in rounds])
+    middle = median_interval(medians, alpha)
+    values = {"latency_p50": to_value(middle, _SECONDS, count, f"median of {len(rounds)} rounds")}
     for percentile in supported_percentiles(count):
-        interval = percentile_interval(samples, percentile)
+        interval = percentile_interval(rounds, percentile)
         values[f"latency_{percentile_suffix(percentile)}"] = to_value(interval, _SECONDS, count, "order statistics")
     return values
+
+
+def _throughput(rounds: Sequence[NDArray[np.float64]], items: int, alpha: float) -> Value:
+    """Items a second of one shape, over the time that its own requests took."""
+    rates = np.asarray([len(latencies) * items / latencies.sum() for latencies in rounds])
+    return to_value(median_interval(rates, alpha), _RATE, len(rates), "median of rounds")
 
 
 def item_use(rounds: Rounds, cpus: int) -> Use | None:

@@ -73,6 +73,7 @@ class Round:
     memory_bytes: int | None
     energy_j: float | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
+    first: int = 0
 
 
 @dataclass(frozen=True)
