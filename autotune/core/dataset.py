@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autotune.core.frozen import Record
+from autotune.core.workload import Shape
 
 __all__ = ["DataFacts", "Split"]
 
@@ -24,7 +25,12 @@ class Split(Record):
 class DataFacts(Record):
     """``path`` None: the inputs are generated from ``seed``. ``count`` samples; ``labels`` says whether they are labelled.
 
-    ``sha256`` covers the data (or, for generated inputs, the recipe).
+    ``sha256`` covers the data (or, for generated inputs, the recipe) and the preprocessing.
+    ``preprocess``: what was asked to be done to images, maybe nothing; None: they are none.
+    ``loader``: the ``module:function`` that yielded the samples; ``path`` is then the folder that they are kept in, or the
+    function's source file when its sequence is read as it is. None: the data are files.
+    ``shapes``: the sizes that generated samples take in turn; empty: the model's. ``varying``: symbolic dimensions that differ
+    from sample to sample.
     """
 
     path: Path | None
@@ -33,3 +39,7 @@ class DataFacts(Record):
     labels: bool
     split: Split
     seed: int = 0
+    preprocess: str | None = None
+    loader: str | None = None
+    shapes: tuple[Shape, ...] = ()
+    varying: tuple[str, ...] = ()

@@ -3,54 +3,72 @@
 from __future__ import annotations
 
 from autotune.core.dataset import DataFacts
-from autotune.core.hashing import hash_files, hash_json
+from autotune.core.hashing import hash_json
 from autotune.core.model import ModelFacts
-from autotune.data.fit import fit
-from autotune.data.generated import GENERATED, recipe, refuse_what_cannot_be_generated
-from autotune.data.source import open_source
+from autotune.core.workload import Shape
+from autotune.data.dataset import Dataset
+from autotune.data.generated import GENERATED, GeneratedDataset, recipe, refuse_what_cannot_be_generated
+from autotune.data.source import Source, described_source, open_source
 from autotune.data.split import split
 
-__all__ = ["open_data", "sizes_in"]
+__all__ = ["open_data", "open_dataset", "sizes_in"]
+
+Spec = str | Source | None
 
 
-def open_data(spec: str | None, model: ModelFacts, seed: int) -> DataFacts:
-    """Return where the samples are and how they are split by ``seed``. ``spec`` None: they are generated.
+def open_data(
+    spec: Spec, model: ModelFacts, seed: int, preprocess: str | None = None, shapes: tuple[Shape, ...] = ()
+) -> DataFacts:
+    """Return where the samples are and how they are split by ``seed``. ``spec`` None: they are generated, in ``shapes``.
 
-    Only headers are read and the files hashed by chunks. Raises ``UserError`` when ``spec`` names nothing readable, or
-    its names, types or shapes do not fit the model.
+    ``spec`` is what ``--data`` names, or a source that was opened already. Of files, only headers are read, and the bytes
+    hashed by chunks; a loader is run once. Raises ``UserError`` when ``spec`` names nothing readable, or its names, types
+    or shapes do not fit the model.
     """
     if spec is None:
-        return _generated(model, seed)
-    source = open_source(spec)
-    layout = fit(source, model)
+        return _generated(model, seed, shapes)
+    source = open_source(spec, preprocess) if isinstance(spec, str) else spec
+    found = source.fit(model)
     return DataFacts(
         path=source.path,
-        sha256=hash_files(source.files, source.path if source.path.is_dir() else source.path.parent),
-        count=layout.count,
-        labels=layout.labels is not None,
-        split=split(layout.count, seed),
+        sha256=source.sha256(),
+        count=found.count,
+        labels=found.labels,
+        split=split(found.count, seed),
         seed=seed,
+        preprocess=source.preprocess,
+        loader=source.loader,
+        varying=found.varying,
     )
 
 
-def sizes_in(spec: str | None, model: ModelFacts) -> dict[str, int]:
-    """Return what the user's arrays say of the model's symbols, the batch excepted: sizes to read the model with again.
+def open_dataset(data: DataFacts, model: ModelFacts) -> Dataset:
+    """Open what ``open_data`` described. Raises ``UserError`` when it is gone or no longer fits."""
+    if data.path is None:
+        return GeneratedDataset(model, data.seed, data.count, data.shapes)
+    return described_source(data).dataset(model)
+
+
+def sizes_in(spec: Spec, model: ModelFacts, preprocess: str | None = None) -> dict[str, int]:
+    """Return what the user's data say of the model's symbols, the batch excepted: sizes to read the model with again.
 
     Sums such as ``past + seq`` follow from their symbols and are left out. Raises ``UserError`` as ``open_data`` does.
     """
     if spec is None:
         return {}
-    sizes = fit(open_source(spec), model).sizes
+    source = open_source(spec, preprocess) if isinstance(spec, str) else spec
+    sizes = source.fit(model).sizes
     return {symbol: size for symbol, size in sizes.items() if not set(symbol) & set("+-*/")}
 
 
-def _generated(model: ModelFacts, seed: int) -> DataFacts:
+def _generated(model: ModelFacts, seed: int, shapes: tuple[Shape, ...]) -> DataFacts:
     refuse_what_cannot_be_generated(model)
     return DataFacts(
         path=None,
-        sha256=hash_json(recipe(model, seed)),
+        sha256=hash_json(recipe(model, seed, shapes)),
         count=GENERATED,
         labels=False,
         split=split(GENERATED, seed),
         seed=seed,
+        shapes=shapes,
     )

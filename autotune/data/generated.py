@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.core.dimensions import resized
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts, TensorFacts
+from autotune.core.workload import Shape
 from autotune.data.batch_axis import has_batch
 from autotune.data.dtypes import numpy_dtype
 
-__all__ = ["GENERATED", "GeneratedDataset", "recipe", "refuse_what_cannot_be_generated"]
+__all__ = ["GENERATED", "GeneratedDataset", "at_sizes", "recipe", "refuse_what_cannot_be_generated"]
 
 GENERATED: Final = 64  # samples
 _VERSION: Final = 1  # raise it when the same seed gives other values
@@ -27,11 +30,13 @@ _IMAGE: Final = re.compile(r"image|pixel", re.IGNORECASE)
 
 
 class GeneratedDataset:
-    """``count`` generated samples, without labels."""
+    """``count`` generated samples, without labels. ``shapes`` None or empty: at the model's sizes, else at each in turn."""
 
-    def __init__(self, model: ModelFacts, seed: int, count: int = GENERATED) -> None:
+    def __init__(
+        self, model: ModelFacts, seed: int, count: int = GENERATED, shapes: Sequence[Shape] | None = None
+    ) -> None:
         refuse_what_cannot_be_generated(model)
-        self._model = model
+        self._models = [at_sizes(model, shape.dims) for shape in shapes or ()] or [model]
         self._seed = seed
         self._count = count
 
@@ -40,11 +45,17 @@ class GeneratedDataset:
 
     def sample(self, index: int) -> tuple[dict[str, NDArray[Any]], None]:
         """Return (array per input, None)."""
+        model = self._models[index % len(self._models)]
         inputs = {}
-        for position, one in enumerate(self._model.inputs):
+        for position, one in enumerate(model.inputs):
             random = np.random.default_rng([self._seed, index, position])
-            inputs[one.name] = _draw(one, _shape(one, self._model), random)
+            inputs[one.name] = _draw(one, _shape(one, model), random)
         return inputs, None
+
+
+def at_sizes(model: ModelFacts, dims: Mapping[str, int]) -> ModelFacts:
+    """The model with other sizes for its symbolic dimensions."""
+    return model.model_copy(update={"dims": resized(model.dims, dims)})
 
 
 def refuse_what_cannot_be_generated(model: ModelFacts) -> None:
@@ -55,10 +66,12 @@ def refuse_what_cannot_be_generated(model: ModelFacts) -> None:
             raise UserError(f"input {one.name!r} is {what}: none can be generated", "give inputs with --data")
 
 
-def recipe(model: ModelFacts, seed: int) -> dict[str, Any]:
+def recipe(model: ModelFacts, seed: int, shapes: Sequence[Shape] = ()) -> dict[str, Any]:
     """What the generated values follow from, as JSON."""
     inputs = [one.model_dump(mode="json") for one in model.inputs]
-    return {"generated": _VERSION, "seed": seed, "inputs": inputs, "dims": model.dims, "batch": has_batch(model)}
+    mixed = {"shapes": [shape.dims for shape in shapes]} if shapes else {}
+    basis = {"generated": _VERSION, "seed": seed, "inputs": inputs, "dims": model.dims, "batch": has_batch(model)}
+    return basis | mixed
 
 
 def _shape(one: TensorFacts, model: ModelFacts) -> tuple[int, ...]:

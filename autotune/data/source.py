@@ -1,79 +1,75 @@
-"""What ``--data`` may name: an ``.npz`` file, or a folder of ``.npy`` files."""
+"""What ``--data`` may name: an ``.npz`` file, a folder of ``.npy`` files or of images, or a function that yields samples."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from autotune.core.dataset import DataFacts
 from autotune.core.errors import UserError
-from autotune.data.arrays import UNREADABLE, ArrayFile, npy_array, npz_arrays
+from autotune.core.model import ModelFacts
+from autotune.data.array_source import ArraySource
+from autotune.data.dataset import Dataset, Fit
+from autotune.data.image_files import holds_images
+from autotune.data.image_source import ImageSource
+from autotune.data.loader_source import LoaderSource, reopened
+from autotune.user_code import names_function
 
-__all__ = ["Source", "open_source"]
+__all__ = ["Source", "described_source", "open_source"]
 
-_LOADER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_IMAGES = {".jpg", ".jpeg", ".png", ".webp", ".bmp"}
-_SUPPORTED = "give an .npz file with one array per input, or a folder of .npy files named so"
+_SUPPORTED = "give an .npz file or a folder of .npy files (one array per input), an image folder, or module:function"
 
 
-@dataclass(frozen=True)
-class Source:
-    """Arrays by name. ``path`` is absolute; ``files`` are those to hash."""
-
-    path: Path
-    files: tuple[Path, ...]
-    arrays: Mapping[str, ArrayFile]
+class Source(Protocol):
+    """The user's data, found but not yet held against a model."""
 
     @property
-    def name(self) -> str:
-        """How messages call it."""
-        return self.path.name
+    def path(self) -> Path:
+        """Where the samples are, as an absolute path."""
+        ...
+
+    @property
+    def preprocess(self) -> str | None:
+        """What was asked to be done to each image, maybe nothing; None: they are no images."""
+        ...
+
+    @property
+    def loader(self) -> str | None:
+        """The function that yields the samples, as ``module:function``; None: they are files."""
+        ...
+
+    def sha256(self) -> str:
+        """The hash of all that the samples follow from."""
+        ...
+
+    def fit(self, model: ModelFacts) -> Fit:
+        """Hold the data against the model. Raises ``UserError`` at the first thing that does not fit."""
+        ...
+
+    def dataset(self, model: ModelFacts) -> Dataset:
+        """The samples, for a model that the data fit."""
+        ...
 
 
-def open_source(spec: str) -> Source:
-    """Read the headers of what ``spec`` names. Raises ``UserError``."""
+def open_source(spec: str, preprocess: str | None = None) -> Source:
+    """Find what ``spec`` names. ``preprocess``: as on the command line, for images only. Raises ``UserError``."""
     path = Path(spec).absolute()
+    if path.is_dir() and holds_images(path):
+        return ImageSource.open(path, preprocess)
+    if preprocess is not None:
+        raise UserError(f"--preprocess is for image folders, and {spec} is none", "leave it out")
     if path.is_dir():
-        return _folder(path)
+        return ArraySource.of_folder(path)
     if path.is_file():
-        return _file(path)
-    if _LOADER.fullmatch(spec):
-        raise UserError(f"--data {spec}: loader functions are not supported yet", _SUPPORTED)
+        return ArraySource.of_file(path)
+    if names_function(spec):
+        return LoaderSource.open(spec)
     raise UserError(f"--data: there is no file or folder {spec}", _SUPPORTED)
 
 
-def _file(path: Path) -> Source:
-    if path.suffix != ".npz":
-        raise UserError(f"--data: {path.name} is not an .npz file", _SUPPORTED)
-    try:
-        arrays = npz_arrays(path)
-    except UNREADABLE as error:
-        raise UserError(
-            f"--data: {path.name} cannot be read as .npz: {_first_line(error)}", "write it again with np.savez"
-        ) from error
-    if not arrays:
-        raise UserError(f"--data: {path.name} holds no arrays", _SUPPORTED)
-    return Source(path, (path,), arrays)
-
-
-def _folder(path: Path) -> Source:
-    files = tuple(sorted(path.rglob("*.npy")))
-    if not files:
-        pictures = any(file.suffix.lower() in _IMAGES for file in path.rglob("*"))
-        problem = "image folders are not supported yet" if pictures else "the folder holds no .npy files"
-        raise UserError(f"--data {path.name}: {problem}", _SUPPORTED)
-    return Source(path, files, {file.relative_to(path).with_suffix("").as_posix(): _npy(file) for file in files})
-
-
-def _npy(file: Path) -> ArrayFile:
-    try:
-        return npy_array(file)
-    except UNREADABLE as error:
-        raise UserError(
-            f"--data: {file.name} cannot be read as .npy: {_first_line(error)}", "write it again with np.save"
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+def described_source(data: DataFacts) -> Source:
+    """Open what ``data`` describes. ``data.path`` is not None. Raises ``UserError`` when it has gone."""
+    assert data.path is not None
+    if data.loader is not None:
+        return reopened(data.loader, data.path)
+    return open_source(str(data.path), data.preprocess)

@@ -12,7 +12,7 @@ from autotune.core.samples import Tensors
 from autotune.data.batch_axis import has_batch
 from autotune.data.dataset import Dataset
 
-__all__ = ["batches"]
+__all__ = ["batches", "stacked"]
 
 
 def batches(
@@ -21,15 +21,16 @@ def batches(
     """Yield (inputs, labels) for ``indices`` in turn, ``batch`` samples at a time, stacked on axis 0; the last may be smaller.
 
     A label is None where there is none. Without a batch axis a sample is the input itself.
-    Raises ``ValueError`` when ``batch`` > 1 there.
+    Raises ``ValueError`` when ``batch`` > 1 there, or when samples of different sizes would share a batch.
     """
-    stacked = has_batch(model)
-    if batch < 1 or (batch > 1 and not stacked):
-        raise ValueError(f"{batch=} for a model {'with' if stacked else 'without'} a batch axis")
+    batched = has_batch(model)
+    if batch < 1 or (batch > 1 and not batched):
+        raise ValueError(f"{batch=} for a model {'with' if batched else 'without'} a batch axis")
     for start in range(0, len(indices), batch):
         samples, labels = zip(*(dataset.sample(index) for index in indices[start : start + batch]), strict=True)
-        yield _stack(samples) if stacked else samples[0], list(labels)
+        yield stacked(samples) if batched else samples[0], list(labels)
 
 
-def _stack(samples: Sequence[Tensors]) -> Tensors:
+def stacked(samples: Sequence[Tensors]) -> Tensors:
+    """One request of several samples. Raises ``ValueError`` when they differ in size."""
     return {name: np.stack([sample[name] for sample in samples]) for name in samples[0]}

@@ -193,8 +193,8 @@ def test_an_input_called_labels_is_an_input(tmp_path: Path) -> None:
         ("d.csv", b"1,2", "not an .npz file"),
         ("d.npz", b"garbage", "cannot be read as .npz"),
         ("d.npz", b"", "cannot be read as .npz"),
-        ("empty/", None, "no .npy files"),
-        ("pictures/a.png", b"", "image folders are not supported yet"),
+        ("empty/", None, "neither .npy files nor images"),
+        ("pictures/a.png", b"", "takes no images"),
         ("broken/x.npy", b"garbage", "cannot be read as .npy"),
         ("broken/x.npy", b"", "cannot be read as .npy"),
     ],
@@ -207,8 +207,9 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes |
     assert says in refusal(str(path.parent if path.parent != tmp_path else path))
 
 
-def test_a_loader_function_is_not_supported_yet() -> None:
-    assert "loader functions are not supported yet" in refusal("package.module:samples")
+def test_steps_for_images_are_refused_for_arrays(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--preprocess is for image folders"):
+        open_data(npz(tmp_path, x=np.ones((3, 4), np.float32)), PLAIN, 0, preprocess="crop=4")
 
 
 def test_truncated_archives_are_refused(tmp_path: Path) -> None:
