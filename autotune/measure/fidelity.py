@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.samples import Tensors
+from autotune.measure.output_kinds import Kind, kind_of
 
-__all__ = ["OutputFidelity", "cosine", "holds_class_scores", "output_fidelities", "sqnr_db"]
+__all__ = ["OutputFidelity", "cosine", "output_fidelities", "sqnr_db"]
 
 Array = NDArray[np.generic]
 Pair = tuple[Array, Array]
-
-_SCORE_NAMES = ("logit", "prob", "score", "softmax")
-_SUM_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class OutputFidelity:
     """One output over all samples. ``per_sample``: 1 is the same result. ``sqnr_db`` None: no noise, or no numbers."""
 
     name: str
-    kind: str
+    kind: Kind
     per_sample: NDArray[np.float64]
     sqnr_db: float | None
 
@@ -59,23 +57,6 @@ def sqnr_db(signal: float, noise: float) -> float | None:
     return None if signal <= 0 or noise <= 0 else float(10 * np.log10(signal / noise))
 
 
-def holds_class_scores(name: str, samples: Sequence[Array]) -> bool:
-    """Whether an output (one array a sample) is class scores, the only kind whose argmax means anything.
-
-    It is when every sample is a vector of two or more floats, and either the name says so (logits, scores, probabilities)
-    or every vector is a distribution: no negative numbers, summing to 1.
-    """
-    if not all(sample.ndim == 1 and sample.size >= 2 and sample.dtype.kind == "f" for sample in samples):
-        return False
-    if any(word in name.lower() for word in _SCORE_NAMES):
-        return True
-    return all(_is_distribution(sample.astype(np.float64)) for sample in samples)
-
-
-def _is_distribution(sample: NDArray[np.float64]) -> bool:
-    return bool((sample >= 0).all()) and abs(float(sample.sum()) - 1) <= _SUM_TOLERANCE
-
-
 def _sample_pairs(
     name: str, found: Sequence[Tensors], reference: Sequence[Tensors], counts: Sequence[int]
 ) -> list[Pair]:
@@ -90,17 +71,13 @@ def _sample_pairs(
 
 
 def _output_fidelity(name: str, pairs: Sequence[Pair]) -> OutputFidelity:
-    expected = [theirs for _, theirs in pairs]
-    if not all(_is_float(array) for array in expected):
-        return OutputFidelity(name, "equality", _each(pairs, _equal_share), None)
-    if holds_class_scores(name, expected):
-        return OutputFidelity(name, "top-1 agreement", _each(pairs, _same_argmax), _sqnr(pairs))
-    if all(
-        array.size == 1 for array in expected
-    ):  # the cosine of single numbers is only their sign: take all as one vector
+    kind = kind_of(name, [theirs for _, theirs in pairs])
+    if kind == "equality":
+        return OutputFidelity(name, kind, _each(pairs, _equal_share), None)
+    if kind == "cosine over samples":
         mine, theirs = (np.asarray([pair[side].ravel()[:1] for pair in pairs]) for side in (0, 1))
-        return OutputFidelity(name, "cosine over samples", np.asarray([cosine(mine, theirs)]), _sqnr(pairs))
-    return OutputFidelity(name, "cosine", _each(pairs, cosine), _sqnr(pairs))
+        return OutputFidelity(name, kind, np.asarray([cosine(mine, theirs)]), _sqnr(pairs))
+    return OutputFidelity(name, kind, _each(pairs, _COMPARED[kind]), _sqnr(pairs))
 
 
 def _each(pairs: Sequence[Pair], compare: Callable[[Array, Array], float]) -> NDArray[np.float64]:
@@ -111,12 +88,16 @@ def _equal_share(found: Array, expected: Array) -> float:
     return float(np.mean(found == expected)) if expected.size else 1.0
 
 
-def _same_argmax(found: Array, expected: Array) -> float:
-    return float(np.argmax(found) == np.argmax(expected))
+def _same_best(found: Array, expected: Array) -> float:
+    """The share of vectors along the last axis whose largest number is at the same place."""
+    return float(np.mean(np.argmax(found, axis=-1) == np.argmax(expected, axis=-1))) if expected.size else 1.0
 
 
-def _is_float(array: Array) -> bool:
-    return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
+_COMPARED: dict[Kind, Callable[[Array, Array], float]] = {
+    "top-1 agreement": _same_best,
+    "top-1 agreement by position": _same_best,
+    "cosine": cosine,
+}
 
 
 def _sqnr(pairs: Sequence[Pair]) -> float | None:
@@ -127,4 +108,7 @@ def _sqnr(pairs: Sequence[Pair]) -> float | None:
 
 
 def _finite_vector(array: Array) -> NDArray[np.float64]:
-    return np.nan_to_num(np.asarray(array).astype(np.float64).ravel(), posinf=0.0, neginf=0.0)
+    """All numbers in one row; a complex one as two."""
+    flat = np.asarray(array).ravel()
+    flat = flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat
+    return np.nan_to_num(flat.astype(np.float64), posinf=0.0, neginf=0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.core.errors import CheckError
+from autotune.core.errors import CheckError, UserError
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.measure.fidelity import OutputFidelity, output_fidelities
@@ -79,29 +80,56 @@ def _run_all(
 
 
 def _fidelity(outputs: Sequence[OutputFidelity], count: int, generated: bool) -> Value:
-    """The worst output counts."""
+    """The worst output counts; with several, each one's own is among the parts."""
     worst = min(outputs, key=lambda output: output.mean)
-    interval = mean_interval(worst.per_sample)
-    noise = "" if worst.sqnr_db is None else f", SQNR {worst.sqnr_db:.1f} dB"
+    noise = "" if worst.sqnr_db is None else f", {_noise(worst)}"
     basis = f"{worst.kind} of output {worst.name!r}{noise}" + (f", {_GENERATED}" if generated else "")
-    return _value(interval, count, basis)
+    parts = {output.name: _of_output(output, count) for output in outputs} if len(outputs) > 1 else {}
+    return _value(mean_interval(worst.per_sample), count, basis).model_copy(update={"parts": parts})
+
+
+def _of_output(output: OutputFidelity, count: int) -> Value:
+    noise = "" if output.sqnr_db is None else f", {_noise(output)}"
+    return _value(mean_interval(output.per_sample), count, f"{output.kind}{noise}")
+
+
+def _noise(output: OutputFidelity) -> str:
+    return f"SQNR {output.sqnr_db:.1f} dB"
 
 
 def _drop_of(fidelity: Value) -> Value:
     low, high = (None if end is None else 1 - end for end in (fidelity.high, fidelity.low))
     value = None if fidelity.value is None else 1 - fidelity.value
-    return fidelity.model_copy(update={"value": value, "low": low, "high": high, "basis": f"1 - {fidelity.basis}"})
+    basis = f"1 - {fidelity.basis}"
+    return fidelity.model_copy(update={"value": value, "low": low, "high": high, "basis": basis, "parts": {}})
 
 
 def _accuracy(answers: _Answers, metric: str) -> tuple[Interval, Interval]:
     """Accuracy and its drop."""
+    if ":" in metric:
+        _refuse_failing(metric, answers)
     try:
         if metric in PER_SAMPLE:
             before, after = answers.scores(metric)
             return mean_interval(after), paired_drop(before, after)
         return _whole_set_accuracy(answers, metric)
-    except (ValueError, TypeError, IndexError, KeyError) as error:
+    except Exception as error:  # a user's metric may raise anything
+        if not isinstance(error, ValueError | TypeError | IndexError | KeyError) and ":" not in metric:
+            raise
         raise CheckError("other", f"the metric {metric} cannot be taken: {error}") from error
+
+
+def _refuse_failing(metric: str, answers: _Answers) -> None:
+    """Raise ``UserError`` when the user's metric fails on the original's own outputs: no candidate is to blame for that."""
+    function = metric_function(metric)
+    try:
+        score = float(function(dict(answers.reference), list(answers.labels)))
+    except Exception as error:
+        shown = next(iter(str(error).splitlines()), "")
+        problem = f"the metric {metric} fails on the original's outputs: {type(error).__name__}: {shown}"
+        raise UserError(problem, "it is called with ({output name: array}, labels) and returns a number") from error
+    if not math.isfinite(score):
+        raise UserError(f"the metric {metric} gives {score} for the original's outputs", "it returns a finite number")
 
 
 def _whole_set_accuracy(answers: _Answers, metric: str) -> tuple[Interval, Interval]:

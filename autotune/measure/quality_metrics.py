@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from itertools import chain
 from typing import Any
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.samples import Tensors
-from autotune.measure.fidelity import holds_class_scores
+from autotune.measure.output_kinds import holds_class_scores
+from autotune.user_code import user_function
 
 __all__ = ["PER_SAMPLE", "MetricFunction", "metric_function", "scored_output"]
 
@@ -27,7 +27,7 @@ def metric_function(name: str) -> MetricFunction:
     Raises ``UserError``: with the nearest name when there is none, or when ``module:function`` cannot be imported.
     """
     if ":" in name:
-        return _import(name)
+        return user_function(name, "the metric")
     if name in PER_SAMPLE:
         per_sample = PER_SAMPLE[name]
         return lambda outputs, labels: float(np.mean(per_sample(scored_output(outputs), labels)))
@@ -98,12 +98,3 @@ def _classes(output: Array) -> Array:
         return np.asarray(np.argmax(flat, axis=1))
     column: Array = flat[:, 0]
     return np.asarray(column.astype(np.float64) > 0.5, dtype=np.int64) if column.dtype.kind == "f" else column
-
-
-def _import(name: str) -> MetricFunction:
-    module, _, function = name.partition(":")
-    try:
-        found: MetricFunction = getattr(import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"the metric {name!r} cannot be imported: {error}", "write module:function") from error
-    return found
