@@ -18,20 +18,23 @@ __all__ = ["parse_dims", "read_limits", "read_metric", "read_objectives", "read_
 
 SAMPLERS = ("auto",)
 
-_DIM = re.compile(r"([^=\s]+)=(\d+)")
+_DIM = re.compile(r"([^=\s]+)=(\d+(?:,\d+)*)")
 _NEEDS = {"latency": "single_stream", "response": "single_stream", "throughput": "offline"}
 
 
-def parse_dims(texts: Sequence[str]) -> dict[str, int]:
-    """Read ``("seq=128", "N=4")`` as sizes by symbol."""
-    dims = {}
+def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Read ``("seq=64,128", "N=4")`` as sizes by symbol. Several sizes of one symbol are a mixture."""
+    dims: dict[str, tuple[int, ...]] = {}
     for text in texts:
         match = _DIM.fullmatch(text.strip())
-        if match is None or int(match[2]) < 1:
+        sizes = tuple(int(size) for size in match[2].split(",")) if match else (0,)
+        if match is None or min(sizes) < 1:
             raise UserError(
                 f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128"
             )
-        dims[match[1]] = int(match[2])
+        if match[1] in dims or len(set(sizes)) < len(sizes):
+            raise UserError(f"--dim {text}: {match[1]} is given twice", "write it once: --dim seq=64,128 mixes sizes")
+        dims[match[1]] = sizes
     return dims
 
 

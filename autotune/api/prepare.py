@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
@@ -19,13 +20,27 @@ from autotune.api.options import (
     refuse_unknown_choices,
 )
 from autotune.api.settings import SearchSettings
+from autotune.api.shapes import (
+    distinct_shapes,
+    fixed_sizes,
+    mixing,
+    refuse_unfit_shapes,
+    shape_remarks,
+    usual_sizes,
+)
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.environment import Environment
+from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts
 from autotune.core.ports import Backend
 from autotune.core.space import SearchSpace
+from autotune.core.workload import Workload
 from autotune.runs.search_file import SearchedModel, SearchFile, Tracking
+from autotune.user_code import find_code_in
+
+if TYPE_CHECKING:
+    from autotune.data import Source
 
 __all__ = ["DEFAULT_BUDGET_S", "Prepared", "prepare", "read_model_and_data"]
 
@@ -52,22 +67,43 @@ def prepare(settings: SearchSettings) -> Prepared:
 
 
 def read_model_and_data(settings: SearchSettings) -> tuple[ModelFacts, DataFacts]:
-    """Read both; sizes of symbolic dimensions that are not given are those of the data. Raises ``UserError``."""
+    """Read both; sizes of symbolic dimensions that are not given are those of the data, else of the commonest shape.
+
+    Raises ``UserError``.
+    """
     from autotune.data import open_data, sizes_in
     from autotune.models import read_model
 
-    dims = parse_dims(settings.dims)
-    model = read_model(settings.model, dims, settings.custom_op_library)
-    sizes = sizes_in(settings.data, model)
-    if sizes.keys() - dims.keys():
-        model = read_model(settings.model, sizes | dims, settings.custom_op_library)
-    return model, open_data(settings.data, model, settings.seed)
+    find_code_in(settings.code_folder or Path.cwd())
+    fixed, load = fixed_sizes(parse_dims(settings.dims)), _load(settings)
+    model = read_model(settings.model, fixed, settings.custom_op_library)
+    refuse_unfit_shapes(load, model)
+    source = _source(settings)
+    sizes = usual_sizes(load) | sizes_in(source, model)
+    if sizes.keys() - fixed.keys():
+        model = read_model(settings.model, sizes | fixed, settings.custom_op_library)
+    return model, open_data(source, model, settings.seed, shapes=distinct_shapes(load))
+
+
+def _load(settings: SearchSettings) -> Workload:
+    return mixing(read_workload(settings.workload), parse_dims(settings.dims))
+
+
+def _source(settings: SearchSettings) -> Source | None:
+    """The user's data, found once: a loader is run for it. None: there are none."""
+    from autotune.data import open_source
+
+    if settings.data is not None:
+        return open_source(settings.data, settings.preprocess)
+    if settings.preprocess is not None:
+        raise UserError("--preprocess is for images, and there are none", "give a folder of images with --data")
+    return None
 
 
 def _context(
     settings: SearchSettings, model: ModelFacts, data: DataFacts, backends: Sequence[Backend]
 ) -> tuple[SearchContext, SearchSpace]:
-    workload = read_workload(settings.workload)
+    workload = _load(settings)
     metric = read_metric(settings.metric, data)
     devices = find_devices(backends, settings.devices)
     power, counted = find_power(settings, devices)
@@ -93,6 +129,7 @@ def _context(
         power=power,
         energy=settings.energy,
         custom_op_library=settings.custom_op_library,
+        code_folder=settings.code_folder,
         environment=_environment(backends),
         seed=settings.seed,
     )
@@ -134,7 +171,8 @@ def _search_file(settings: SearchSettings, context: SearchContext, space: Search
 
 def _absolute(settings: SearchSettings) -> SearchSettings:
     """Make paths absolute: a trial's process, and a later resume, may run elsewhere."""
-    changes: dict[str, object] = {
+    changes: dict[str, object] = {"code_folder": (settings.code_folder or Path.cwd()).absolute()}
+    changes |= {
         name: path.absolute()
         for name in ("model", "custom_op_library", "power_model", "output")
         if (path := getattr(settings, name)) is not None
@@ -172,6 +210,9 @@ def _remarks(context: SearchContext) -> tuple[str, ...]:
         )
     if context.data.path is None:
         remarks.append("no --data: quality is fidelity to the original on generated inputs")
-    elif context.data.split.whole:
+    elif context.data.preprocess == "":
+        remarks.append("no --preprocess: images are stretched to the model's size and divided by 255")
+    if context.data.path is not None and context.data.split.whole:
         remarks.append(f"only {context.data.count} samples: they are not split, so quality is optimistic")
+    remarks += shape_remarks(context.workload, context.data)
     return tuple(remarks)

@@ -13,6 +13,8 @@ class SearchSettings(Frozen):
     """Options of ``autotune search``, as text where the command line gives text.
 
     ``budget_s`` None with ``trials`` None: the default budget. Empty tuples and None: the documented default.
+    ``preprocess``: what is done to images, as the command line writes it. ``code_folder``: where ``module:function`` is found
+    besides the installed packages; None: the current folder.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
     """
 
@@ -25,6 +27,7 @@ class SearchSettings(Frozen):
     objectives: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     data: str | None = None
+    preprocess: str | None = None
     metric: str | None = None
     dims: tuple[str, ...] = ()
     custom_op_library: Path | None = None
@@ -39,3 +42,4 @@ class SearchSettings(Frozen):
     address: str | None = None
     tracking_uri: str | None = None
     tracking: bool = True
+    code_folder: Path | None = None

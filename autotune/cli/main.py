@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +13,7 @@ import typer
 import autotune
 from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, sync, ui, verify
 from autotune.core.errors import ExitCode, UserError
+from autotune.user_code import find_code_in
 
 __all__ = ["app", "run"]
 
@@ -45,6 +48,8 @@ def run(argv: list[str] | None = None) -> None:
     """Run the command line and exit. Never shows a traceback, unless ``--debug`` is among the arguments."""
     arguments = sys.argv[1:] if argv is None else argv
     debug = "--debug" in arguments
+    with suppress(OSError):  # the folder may be gone; the console script searches its own instead of the current one
+        find_code_in(Path.cwd())
     code = _dispatch([argument for argument in arguments if argument != "--debug"], debug)
     sys.stdout.flush()
     sys.stderr.flush()

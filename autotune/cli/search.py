@@ -35,7 +35,17 @@ def search(
     limit: Annotated[
         list[str] | None, typer.Option(help='Bound that must hold: "latency_p50<=5ms".', rich_help_panel=_WHAT)
     ] = None,
-    data: Annotated[str | None, typer.Option(help="Inputs: .npz or a folder of .npy.", rich_help_panel=_WHAT)] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="Inputs: .npz, a folder of .npy or of images, or module:function.",
+            rich_help_panel=_WHAT,
+        ),
+    ] = None,
+    preprocess: Annotated[
+        str | None,
+        typer.Option(help='What is done to images: "resize=256 crop=224 mean=… std=…".', rich_help_panel=_WHAT),
+    ] = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +54,8 @@ def search(
         ),
     ] = None,
     dim: Annotated[
-        list[str] | None, typer.Option(help="Size of a symbolic dimension: seq=128.", rich_help_panel=_WHAT)
+        list[str] | None,
+        typer.Option(help="Size of a symbolic dimension: seq=128; seq=64,128 mixes sizes.", rich_help_panel=_WHAT),
     ] = None,
     custom_op_lib: Annotated[
         Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)
@@ -92,6 +103,7 @@ def search(
         "objectives": tuple(objective or ()),
         "limits": tuple(limit or ()),
         "data": data,
+        "preprocess": preprocess,
         "metric": metric,
         "dims": tuple(dim or ()),
         "custom_op_library": custom_op_lib,

@@ -26,6 +26,7 @@ class SearchContext(Record):
     ``folder`` is the run folder. ``build_parameters`` names the parameters that change the artifact.
     ``metric`` is the quality metric's name (``top1``, ``module:function``), None: fidelity to the original.
     ``power`` None: energy is not estimated. ``custom_op_library`` None: none.
+    ``code_folder`` is where the user's ``module:function`` is found, last of all; None: the current folder.
     """
 
     folder: Path
@@ -42,6 +43,7 @@ class SearchContext(Record):
     power: PowerModel | None = None
     energy: str = "auto"
     custom_op_library: Path | None = None
+    code_folder: Path | None = None
     environment: Environment
     seed: int = 0
 

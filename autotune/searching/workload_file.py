@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from autotune.core.errors import UserError, nearest
-from autotune.core.workload import Phase, Scenario, Workload
+from autotune.core.workload import Phase, Scenario, Shape, Workload
 from autotune.searching.yaml_text import mapping_of, only_keys, read_mapping
 
 __all__ = ["parse_workload", "read_workload_file"]
@@ -17,8 +18,8 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "rate": ("means nothing to {scenario}", "leave it out"),
     "limits": ("are not read from a phase yet", 'give them with --limit "METRIC<=VALUE"'),
     "duration": ("is not fixed: a phase lasts until its numbers are precise, within the budget", "leave it out"),
-    "shapes": ("are not mixed yet", "give one size with --dim NAME=SIZE"),
 }
+_SHAPES = "write shapes: [{dims: {seq: 128}, weight: 0.7}, {dims: {seq: 512}, weight: 0.3}]"
 _MEASURED: tuple[Scenario, ...] = ("single_stream", "offline")
 _NOT_YET: tuple[Scenario, ...] = ("multi_stream", "server")
 
@@ -56,7 +57,30 @@ def _phase(data: object, where: str) -> Phase:
         if key in _REFUSED:
             why, remedy = _REFUSED[key]
             raise UserError(f"{where}: {key} {why.format(scenario=scenario)}", remedy)
-    return Phase(scenario=scenario)
+    return Phase(scenario=scenario, shapes=_shapes(fields["shapes"], where) if "shapes" in fields else ())
+
+
+def _shapes(data: object, where: str) -> tuple[Shape, ...]:
+    if not isinstance(data, list) or not data:
+        raise UserError(f"{where}: shapes lists nothing", _SHAPES)
+    shapes = tuple(_shape(one, f"{where}: shape {number}") for number, one in enumerate(data, start=1))
+    if len({tuple(sorted(shape.dims.items())) for shape in shapes}) < len(shapes):
+        raise UserError(f"{where}: a shape occurs twice", "write it once, with both weights added")
+    return shapes
+
+
+def _shape(data: object, where: str) -> Shape:
+    fields = mapping_of(data, where)
+    only_keys(fields, ("dims", "weight"), where)
+    dims, weight = mapping_of(fields.get("dims"), f"{where}: dims"), fields.get("weight", 1.0)
+    for name, size in dims.items():
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise UserError(f"{where}: {name}={size} is no size", "give a whole number of 1 or more")
+    if not dims:
+        raise UserError(f"{where} names no dimension", _SHAPES)
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight < math.inf:
+        raise UserError(f"{where}: weight {weight} is no share", "give a number above 0, for example 0.7")
+    return Shape(dims=dict(dims), weight=float(weight))
 
 
 def _scenario(name: object, where: str) -> Scenario:

@@ -62,7 +62,7 @@ def parameters_of(candidate: Candidate, search: SearchFile) -> dict[str, str]:
 
 
 def metrics_of(values: Mapping[str, Value], objectives: tuple[Objective, ...]) -> dict[str, float]:
-    """Known numbers in the units people read, and the intervals of the objectives.
+    """Known numbers in the units people read; of the objectives, intervals and parts (by shape, by output) too.
 
     Never NaN or infinite: MLflow would show 1.8e308.
     """
@@ -74,6 +74,8 @@ def metrics_of(values: Mapping[str, Value], objectives: tuple[Objective, ...]) -
         if name in optimised:
             found[f"interval/{metric.shown_name}_low"] = _shown(value.low, metric.shown_factor)
             found[f"interval/{metric.shown_name}_high"] = _shown(value.high, metric.shown_factor)
+            parts = ((safe_name(part), one) for part, one in value.parts.items())
+            found |= {f"{part}/{metric.shown_name}": _shown(one.value, metric.shown_factor) for part, one in parts}
     return {name: number for name, number in found.items() if number is not None}
 
 

@@ -18,6 +18,7 @@ from autotune.core.errors import ExitCode, MeasureError, TrialError, UserError
 from autotune.core.trial import Failure, Outcome, TrialRecord
 from autotune.measure.lifetime import die_with_parent
 from autotune.runs.atomic import write_atomic
+from autotune.user_code import find_code_in
 from autotune_trials.bench import set_up
 from autotune_trials.measuring import carry_out
 from autotune_trials.stages import Stages
@@ -52,8 +53,9 @@ def main(arguments: list[str]) -> int:
     try:
         if len(arguments) > 1:
             die_with_parent(int(arguments[1]))
-        sys.path.append(str(Path.cwd()))  # for the user's own `module:function`, behind every library
-        record = run_trial(Assignment.model_validate_json(work.read_bytes()), work)
+        assignment = Assignment.model_validate_json(work.read_bytes())
+        find_code_in(assignment.context.code_folder or Path.cwd())
+        record = run_trial(assignment, work)
         write_atomic(record_file(work), record.to_json().encode())
     except UserError as error:
         print(error, file=sys.stderr)

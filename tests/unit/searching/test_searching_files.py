@@ -117,11 +117,22 @@ def test_a_workload_is_read_in_order(tmp_path):
         ("phases: [{scenario: offline, durations: 3}]", "did you mean 'duration'?"),
         ("phases: [{scenario: offline}, {scenario: offline}]", "occurs twice"),
         ("phases: [offline]", "expected names with values"),
-        ("phases: [{scenario: offline, shapes: []}]", "shapes are not mixed yet"),
+        ("phases: [{scenario: offline, shapes: []}]", "shapes lists nothing"),
+        ("phases: [{scenario: offline, shapes: [{dims: {}}]}]", "names no dimension"),
+        ("phases: [{scenario: offline, shapes: [{dim: {seq: 1}}]}]", "did you mean 'dims'?"),
+        ("phases: [{scenario: offline, shapes: [{dims: {seq: 0}}]}]", "seq=0 is no size"),
+        ("phases: [{scenario: offline, shapes: [{dims: {seq: 1}, weight: 0}]}]", "weight 0 is no share"),
+        ("phases: [{scenario: offline, shapes: [{dims: {seq: 1}}, {dims: {seq: 1}}]}]", "a shape occurs twice"),
     ],
 )
 def test_a_workloads_mistake_is_named(text, words):
     assert words in problem(parse_workload, text, "w.yaml")
+
+
+def test_shapes_are_read_with_their_weights():
+    text = "phases: [{scenario: offline, shapes: [{dims: {seq: 128}, weight: 0.7}, {dims: {seq: 512}}]}]"
+    [phase] = parse_workload(text, "w.yaml").phases
+    assert [(shape.label, shape.weight) for shape in phase.shapes] == [("seq=128", 0.7), ("seq=512", 1.0)]
 
 
 def test_a_missing_workload_file_is_a_persons_mistake(tmp_path):
