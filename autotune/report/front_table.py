@@ -15,6 +15,7 @@ from autotune.core.metrics import find_metric
 from autotune.core.values import Value
 from autotune.report.answer import answer_sentence, describe, recommended
 from autotune.report.front_text import dropped_lines, miss_lines
+from autotune.report.parts_text import output_lines, shape_table
 from autotune.report.shown_points import ShownPoint, shown_points
 
 __all__ = ["front_table", "print_front"]
@@ -31,10 +32,13 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
     """
     console.print(Text(answer_sentence(front), style="bold"))
     console.print(front_table(front, console.width))
+    by_shape = shape_table(front)
+    if by_shape is not None:
+        console.print(by_shape)
     for shown in shown_points(front):
         console.print(Text(f"{shown.point.id}: {describe(front, shown.point)}"), soft_wrap=False)
     console.print(Text(_legend(front), style="dim"))
-    for line in (*_hidden(front), *dropped_lines(front), *miss_lines(front)):
+    for line in (*output_lines(front), *_hidden(front), *dropped_lines(front), *miss_lines(front)):
         console.print(Text(line, style="dim"))
     if run is not None:
         point = recommended(front) or front.baseline

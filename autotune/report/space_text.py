@@ -63,4 +63,11 @@ def _listed(values: tuple[Scalar, ...]) -> str:
 def _phase(phase: Phase) -> str:
     rate = f" at {phase.rate_per_s:g}/s" if phase.rate_per_s is not None else ""
     streams = f" with {phase.streams} streams" if phase.streams is not None else ""
-    return f"{phase.scenario}{rate}{streams}"
+    return f"{phase.scenario}{rate}{streams}{_mixture(phase)}"
+
+
+def _mixture(phase: Phase) -> str:
+    if not phase.shapes:
+        return ""
+    total = sum(shape.weight for shape in phase.shapes)
+    return f" of {', '.join(f'{shape.label} ({shape.weight / total:.0%})' for shape in phase.shapes)}"
