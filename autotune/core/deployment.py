@@ -63,7 +63,8 @@ class Promise(Record):
 class Quality(Record):
     """What the accuracy of the promise is: ``name`` accuracy or fidelity, by ``metric``, over ``n`` samples.
 
-    ``generated`` says that the inputs were not the user's. ``seed`` is what the data were split by.
+    ``generated`` says that the inputs were not the user's. ``seed`` is what the data were split by. ``preprocess``: what was
+    done to images, None: they were none.
     """
 
     name: Literal["accuracy", "fidelity"]
@@ -72,6 +73,7 @@ class Quality(Record):
     n: int
     generated: bool = False
     seed: int = 0
+    preprocess: str | None = None
 
 
 class Source(Record):

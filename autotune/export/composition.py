@@ -70,4 +70,5 @@ def _quality(front: Front, point: Point, search: SearchFile) -> Quality:
         n=(value.n if value is not None else None) or 0,
         generated=search.data.path is None,
         seed=search.data.seed,
+        preprocess=search.data.preprocess,
     )

@@ -152,6 +152,8 @@ def _why_not(config: ExportedConfig, *, another: bool) -> str | None:
         return "its device was simulated"
     if not any(phase.scenario in MEASURED_SCENARIOS for phase in config.promise.workload.phases):
         return f"workload {config.promise.workload.name} cannot be replayed"
+    if any(len(phase.shapes) > 1 for phase in config.promise.workload.phases):
+        return "its load mixed several sizes, and the samples here are of one"
     return None
 
 

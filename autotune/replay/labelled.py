@@ -24,12 +24,16 @@ class Labelled:
 
 
 def read_labelled(spec: str | None, config: ExportedConfig, model: Path) -> Labelled:
-    """Read the data's confirm part, split as the search split it; ``spec`` None: generated inputs. Raises ``UserError``."""
-    from autotune.data import batches, open_data, open_dataset
+    """Read the data's confirm part, split, and preprocessed, as in the search; ``spec`` None: generated inputs.
+
+    Raises ``UserError``.
+    """
+    from autotune.data import batches, holds_images, open_data, open_dataset
     from autotune.models import read_model
 
     facts = read_model(model)
-    data = open_data(spec, facts, config.quality.seed)
+    steps = config.quality.preprocess if spec is not None and holds_images(Path(spec)) else None
+    data = open_data(spec, facts, config.quality.seed, steps)
     dataset = open_dataset(data, facts)
     taken = tuple((inputs, labels) for inputs, labels in batches(dataset, data.split.confirm, facts, 1))
     return Labelled(taken, same=data.sha256 == config.quality.data_sha256, generated=data.path is None)
