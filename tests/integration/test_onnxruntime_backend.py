@@ -16,7 +16,7 @@ from autotune.core.workload import BUILT_IN
 from autotune.models import read_model
 from autotune.testing import onnx_cases, onnx_models
 from autotune_backends.onnxruntime import OnnxRuntimeBackend
-from autotune_backends.transform.onnx import int8_dynamic
+from autotune_backends.transform.onnx import prepared
 
 DIGITS = Path(__file__).parents[2] / "examples/digits"
 FP32 = Candidate(precision="fp32", graph_optimization="disabled", intra_op_threads=1)
@@ -88,7 +88,7 @@ def test_large_models_keep_their_weights_in_a_file_of_their_own(
     backend: OnnxRuntimeBackend, build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = onnx_models.mlp(tmp_path / "m.onnx", features=64, hidden=128)
-    monkeypatch.setattr(int8_dynamic, "EXTERNAL_ABOVE_BYTES", 0)
+    monkeypatch.setattr(prepared, "EXTERNAL_ABOVE_BYTES", 0)
     artifact = build(path, INT8)
     assert artifact.files == ("model.onnx", "model.onnx.data")
     inputs = {"x": np.random.default_rng(0).standard_normal((2, 64)).astype(np.float32)}

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 
 __all__ = ["one_line", "quiet_tools"]
 
 
 @contextmanager
 def quiet_tools() -> Iterator[None]:
-    """Silence logging while inside: onnxruntime's tools advise, through the root logger, what is being done already."""
-    previous = logging.root.manager.disable
+    """Silence logging and printing while inside, and leave the root logger as it was.
+
+    onnxruntime's tools advise, through the root logger, what is being done already; one sets that logger up on import,
+    and its calibration prints.
+    """
+    root = logging.root
+    disabled, handlers, level = root.manager.disable, list(root.handlers), root.level
     logging.disable(logging.ERROR)
     try:
-        yield
+        with redirect_stdout(io.StringIO()):
+            yield
     finally:
-        logging.disable(previous)
+        logging.disable(disabled)
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:
