@@ -1,4 +1,4 @@
-"""Which operators onnxruntime's dynamic quantiser knows, and how many of them a model has."""
+"""Which operators onnxruntime's quantisers know, and how many of them a model has."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from autotune_backends.transform.onnx.graph import graphs, kind
 
-__all__ = ["MATMUL", "QUANTISABLE", "float_weight_dtype", "quantisable", "quantised"]
+__all__ = ["MATMUL", "PRODUCTS", "QUANTISABLE", "float_weight_dtype", "products", "quantisable", "quantised"]
 
 MATMUL = frozenset({"MatMul", "Gemm"})
 """What ``op_types_to_quantize=["MatMul"]`` reaches: the quantiser rewrites Gemm as MatMul and Add first."""
+
+PRODUCTS = MATMUL | {"Conv", "ConvTranspose"}
+"""Where a model spends its time: what static int8 is for."""
 
 _OTHER = frozenset({"Conv", "Gather", "LSTM", "com.microsoft::Attention", "com.microsoft::EmbedLayerNormalization"})
 QUANTISABLE = MATMUL | _OTHER
@@ -32,6 +35,11 @@ def quantisable(model: Any) -> Counter[str]:
         tables = _weights_of(graph, _float_types())
         found.update(kind(node) for node in graph.node if kind(node) in QUANTISABLE and _is_candidate(node, tables))
     return found
+
+
+def products(model: Any) -> Counter[str]:
+    """Count, by kind, the products of the main graph."""
+    return Counter(kind(node) for node in model.graph.node if kind(node) in PRODUCTS)
 
 
 def quantised(model: Any) -> Counter[str]:

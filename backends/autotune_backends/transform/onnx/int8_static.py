@@ -1,0 +1,99 @@
+"""Static int8: weights and activations are int8, by ranges seen on calibration data (QuantizeLinear / DequantizeLinear)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autotune.core.samples import Tensors
+from autotune_backends.transform.onnx.calibration import tensor_ranges
+from autotune_backends.transform.onnx.change import Change
+from autotune_backends.transform.onnx.graph import kind, load_graph
+from autotune_backends.transform.onnx.opset import OLDEST_OPSET, PER_CHANNEL_OPSET
+from autotune_backends.transform.onnx.prepare import Prepare
+from autotune_backends.transform.onnx.prepared import Prepared, prepared
+from autotune_backends.transform.onnx.quantisable import PRODUCTS
+from autotune_backends.transform.onnx.tool_words import quiet_tools
+
+__all__ = ["TYPES", "Int8Static", "dequantised"]
+
+TYPES = {"u8s8": ("QUInt8", "QInt8"), "s8s8": ("QInt8", "QInt8"), "u8u8": ("QUInt8", "QUInt8")}
+"""Our values → members of ``onnxruntime.quantization.QuantType`` for activations and weights."""
+
+_QDQ = frozenset({"QuantizeLinear", "DequantizeLinear"})
+
+
+@dataclass(frozen=True)
+class Int8Static:
+    """``calibration`` yields samples of batch 1, anew each time. ``types`` and ``method``: keys of ``TYPES``, ``METHODS``.
+
+    ``per_channel``: a scale for each output channel. ``products_only``: leave every operator but Conv, MatMul and Gemm.
+    ``reduce_range``: 7-bit weights, against saturation of u8 × s8 products on x86 CPUs without VNNI.
+    ``library``: what implements the model's own operators, None: it has none.
+    """
+
+    calibration: Callable[[], Iterable[Tensors]]
+    types: str = "u8s8"
+    method: str = "minmax"
+    per_channel: bool = False
+    products_only: bool = False
+    reduce_range: bool = False
+    library: Path | None = None
+
+    def __call__(self, source: Path, target: Path) -> Change:
+        """Write the quantised model. ``facts``: operators that became int8, and how many samples they were calibrated on."""
+        oldest = PER_CHANNEL_OPSET if self.per_channel else OLDEST_OPSET
+        with prepared(source, target, Prepare(self.library, oldest)) as ready:
+            count = self._quantise(ready, target)
+            counted = dequantised(load_graph(target)) - dequantised(ready.original)
+            facts = {"quantised": dict(sorted(counted.items())), "calibrated_on": count}
+            return ready.change(
+                "int8_static", target, counted, "nothing was quantised: no operator is in reach", **facts
+            )
+
+    def _quantise(self, ready: Prepared, target: Path) -> int:
+        """Calibrate, quantise, save; return the number of samples. The same steps as ``quantize_static`` takes.
+
+        Taken one by one, because it keeps the activations of all samples and knows no operators of the user's.
+        """
+        from onnx import TensorProto
+        from onnxruntime.quantization import QDQQuantizer, QuantType
+        from onnxruntime.quantization.quant_utils import load_model_with_shape_infer
+
+        kinds = self._kinds()
+        ranges, count = tensor_ranges(ready.path, self.calibration(), self.method, kinds, ready.external, self.library)
+        activations, weights = (getattr(QuantType, name) for name in TYPES[self.types])
+        options = {"DefaultTensorType": int(TensorProto.FLOAT)}
+        with quiet_tools():
+            quantiser = QDQQuantizer(
+                load_model_with_shape_infer(ready.path),
+                self.per_channel,
+                self.reduce_range,
+                weights,
+                activations,
+                ranges,
+                [],
+                [],
+                kinds,
+                options,
+            )
+            quantiser.quantize_model()
+            quantiser.model.save_model_to_file(str(target), ready.external)
+        return count
+
+    def _kinds(self) -> list[str]:
+        """Operator types to quantise, in a fixed order: by default, all that the tool knows."""
+        from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
+
+        return sorted(PRODUCTS if self.products_only else {*QDQRegistry, *QLinearOpsRegistry})
+
+
+def dequantised(model: Any) -> Counter[str]:
+    """Count, by kind, the operators of the main graph that read a dequantised tensor."""
+    read = {node.output[0] for node in model.graph.node if node.op_type == "DequantizeLinear"}
+    return Counter(
+        kind(node) for node in model.graph.node if node.op_type not in _QDQ and not read.isdisjoint(node.input)
+    )
