@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DEFAULT_DOMAIN", "external_files", "graphs", "kind", "load_graph", "nodes", "opset", "size_bytes"]
+__all__ = [
+    "DEFAULT_DOMAIN",
+    "external_files",
+    "graphs",
+    "interface",
+    "kind",
+    "load_graph",
+    "nodes",
+    "opset",
+    "same_kind",
+    "size_bytes",
+]
 
 DEFAULT_DOMAIN = ("", "ai.onnx")
 
@@ -53,6 +64,21 @@ def external_files(model: Any) -> tuple[str, ...]:
     )
 
 
+def interface(model: Any) -> dict[str, bytes]:
+    """What goes in and out: ``input x`` or ``output y`` → its type without the shape, as tools write shapes as they know them.
+
+    Weights that are listed as inputs do not count. An unknown type is empty.
+    """
+    weights = {weight.name for weight in model.graph.initializer}
+    inputs = {f"input {one.name}": _kind(one) for one in model.graph.input if one.name not in weights}
+    return inputs | {f"output {one.name}": _kind(one) for one in model.graph.output}
+
+
+def same_kind(before: bytes | None, after: bytes | None) -> bool:
+    """Whether two entries of an interface agree; None: there is none. A type that was unknown may have become known."""
+    return before is not None and after is not None and (not before or before == after)
+
+
 def size_bytes(path: Path, model: Any) -> int:
     """Bytes of the model at ``path``, read as ``model``, and of its external data."""
     files = (path, *(path.parent / name for name in external_files(model)))
@@ -64,3 +90,11 @@ def _tensors(model: Any) -> Iterator[Any]:
         yield from graph.initializer
         for node in graph.node:
             yield from (attribute.t for attribute in node.attribute if attribute.HasField("t"))
+
+
+def _kind(value: Any) -> bytes:
+    bare = type(value.type)()
+    bare.CopyFrom(value.type)
+    if bare.HasField("tensor_type"):
+        bare.tensor_type.ClearField("shape")
+    return bytes(bare.SerializeToString(deterministic=True))
