@@ -193,4 +193,11 @@ def _machine_notes(config: ExportedConfig, here: Environment) -> tuple[str, ...]
 
 
 def _measuring_notes(speed: Speed) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for one in speed.measured for note in one.notes))
+    """What made it hard, over all attempts; each attempt's own remarks would fill a page."""
+    count = len(speed.measured)
+    busy, moving = sum(one.busy for one in speed.measured), sum(not one.steady for one in speed.measured)
+    notes = {
+        f"the machine was busy with other things during {busy} of {count} measurements": busy,
+        f"speed did not settle during {moving} of {count} measurements": moving,
+    }
+    return tuple(note for note, times in notes.items() if times)

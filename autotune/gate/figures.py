@@ -92,7 +92,8 @@ def _change(metric: str, change: float) -> str:
 
 
 def _number(metric: str, change: float) -> str:
-    return f"{change * 100:+.1f}" if _relative(metric) else f"{change:+.4f}"
+    text = f"{change * 100:+.1f}" if _relative(metric) else f"{change:+.4f}"
+    return text if text.strip("+-0.") else "0"
 
 
 def _plain(metric: str, number: float) -> str:

@@ -84,3 +84,11 @@ def test_reports_that_cannot_be_written_are_refused_first(tmp_path: Path) -> Non
     for file in (tmp_path / "report.html", tmp_path / "none" / "report.md"):
         with pytest.raises(UserError, match="--report"):
             require_writable([file])
+
+
+def test_a_change_of_nothing_has_no_sign() -> None:
+    from autotune.core.values import Value
+    from autotune.gate.figures import shown_loss
+
+    loss = Value(value=-0.0, unit="1", low=-0.00001, high=0.012)
+    assert shown_loss(Compared(metric="accuracy", standing="within", loss=loss)) == "0 (-0.0120 to 0)"
