@@ -28,6 +28,7 @@ from autotune.api.shapes import (
     shape_remarks,
     usual_sizes,
 )
+from autotune.api.uncalibrated import legal_with
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.environment import Environment
@@ -110,7 +111,8 @@ def _context(
     energy = settings.energy != "off" and (power is not None or counted)
     objectives = read_objectives(settings.objectives, workload, data, energy=energy)
     limits = read_limits(settings.limits, data)
-    space = compose_space(settings.space, model, offers_for(backends, model, devices), workload)
+    offers = legal_with(data, offers_for(backends, model, devices))
+    space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(
         folder=(settings.output or _default_folder(model)).absolute(),
         model=model,

@@ -19,6 +19,7 @@ class Parameter(Frozen):
 
     ``step`` None means every value of the range; ``log`` samples on a logarithmic scale.
     ``requires`` names other parameters and the values under which this one exists at all (every name must match).
+    ``calibrated`` lists the choices that are built from the user's data: without data they are no choice.
     ``affects`` says what a change costs: a new build, a new load, or only another run.
     ``doc`` tells a person, in one line, what it does.
     """
@@ -30,6 +31,7 @@ class Parameter(Frozen):
     step: int | float | None = None
     log: bool = False
     requires: dict[str, tuple[Scalar, ...]] = Field(default_factory=dict)
+    calibrated: tuple[Scalar, ...] = ()
     affects: Affects = "load"
     doc: str = ""
 

@@ -19,6 +19,7 @@ FLAGS: Final = (
     "amx_int8",
     "amx_bf16",
     "asimd",
+    "asimdhp",
     "asimddp",
     "i8mm",
     "bf16",

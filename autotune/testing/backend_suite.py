@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -74,10 +73,10 @@ class BackendSuite:
 
     @pytest.fixture
     def artifact(
-        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, tmp_path: Path
+        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, inputs: Tensors, tmp_path: Path
     ) -> Artifact:
         """The model as it is."""
-        return _built(backend, model, complete(offer), device, tmp_path / "artifact")
+        return _built(backend, model, complete(offer), device, tmp_path / "artifact", inputs)
 
     def test_versions_name_what_results_depend_on(self, backend: Backend) -> None:
         versions = backend.versions()
@@ -142,27 +141,34 @@ class BackendSuite:
         assert sorted(files) == sorted(path for path in artifact.folder.rglob("*") if path.is_file())
 
     def test_building_again_gives_the_same_artifact(
-        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, tmp_path: Path
+        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, inputs: Tensors, tmp_path: Path
     ) -> None:
         for number, candidate in enumerate(_build_candidates(offer)):
             first, second = (
-                _outcome(backend, model, candidate, device, tmp_path / f"{number}{side}") for side in ("a", "b")
+                _outcome(backend, model, candidate, device, tmp_path / f"{number}{side}", inputs) for side in ("a", "b")
             )
             assert first == second, candidate
 
     def test_building_leaves_the_original_alone(
-        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, tmp_path: Path
+        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, inputs: Tensors, tmp_path: Path
     ) -> None:
         before = _contents(model)
         for number, candidate in enumerate(_build_candidates(offer)):
-            _outcome(backend, model, candidate, device, tmp_path / f"{number}")
+            _outcome(backend, model, candidate, device, tmp_path / f"{number}", inputs)
         assert _contents(model) == before
 
     def test_parameters_of_load_and_run_do_not_change_the_artifact(
-        self, backend: Backend, model: ModelFacts, device: DeviceSpec, offer: Offer, artifact: Artifact, tmp_path: Path
+        self,
+        backend: Backend,
+        model: ModelFacts,
+        device: DeviceSpec,
+        offer: Offer,
+        artifact: Artifact,
+        inputs: Tensors,
+        tmp_path: Path,
     ) -> None:
         last = {p.name: (p.values() or ())[-1] for p in offer.parameters if p.affects != "build" and p.values()}
-        other = _built(backend, model, complete(offer, last), device, tmp_path / "other")
+        other = _built(backend, model, complete(offer, last), device, tmp_path / "other", inputs)
         assert other.sha256 == artifact.sha256
 
     def test_outputs_are_finite_and_repeat(
@@ -231,25 +237,31 @@ class BackendSuite:
         assert len(settings) == len(list(_single_changes(offer)))
 
 
-def _built(backend: Backend, model: ModelFacts, candidate: Candidate, device: DeviceSpec, folder: Path) -> Artifact:
+def _built(
+    backend: Backend, model: ModelFacts, candidate: Candidate, device: DeviceSpec, folder: Path, sample: Tensors
+) -> Artifact:
     folder.mkdir()
-    return backend.build(model, candidate, device, folder, lambda: ())
+    return backend.build(model, candidate, device, folder, lambda: [sample, sample])
 
 
-def _outcome(backend: Backend, model: ModelFacts, candidate: Candidate, device: DeviceSpec, folder: Path) -> str:
+def _outcome(
+    backend: Backend, model: ModelFacts, candidate: Candidate, device: DeviceSpec, folder: Path, sample: Tensors
+) -> str:
     """The artifact's hash, or why there is none: both must be the same each time."""
     try:
-        return _built(backend, model, candidate, device, folder).sha256
+        return _built(backend, model, candidate, device, folder, sample).sha256
     except BuildError as error:
         return f"{error.cause}: {bool(error.message)}"
 
 
 def _build_candidates(offer: Offer) -> list[Candidate]:
-    """Every candidate that differs in what affects the build."""
-    shaping = [parameter for parameter in offer.parameters if parameter.affects == "build"]
-    names = [parameter.name for parameter in shaping]
-    values = [parameter.values() or () for parameter in shaping]
-    every = (complete(offer, dict(zip(names, chosen, strict=True))) for chosen in product(*values))
+    """Each value of each parameter that affects the build, beside the first values of the others."""
+    every = (
+        complete(offer, {**{name: values[0] for name, values in parameter.requires.items()}, parameter.name: value})
+        for parameter in offer.parameters
+        if parameter.affects == "build"
+        for value in parameter.values() or ()
+    )
     return list(dict.fromkeys(every))
 
 

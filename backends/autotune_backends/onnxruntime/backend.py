@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
@@ -16,12 +17,15 @@ from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer
 
+if TYPE_CHECKING:
+    from autotune_backends.onnxruntime.choices import ModelTraits
+
 __all__ = ["OPENER", "OnnxRuntimeBackend"]
 
 OPENER = "autotune_backends.onnxruntime.session:open_session"
 """What a session's process calls."""
 
-_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "numpy")
+_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "numpy")
 
 
 class OnnxRuntimeBackend:
@@ -42,15 +46,11 @@ class OnnxRuntimeBackend:
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
         """Read the graph and try batch 2 (once a model), then offer what is legal."""
-        from autotune_backends.onnxruntime.offers import ModelTraits, offer
-        from autotune_backends.transform.onnx.graph import load_graph
-        from autotune_backends.transform.onnx.quantisable import float_weight_dtype, quantisable
+        from autotune_backends.onnxruntime.offers import offer
 
         if refusal := self._refusal(model, device):
             return Offer(backend=self.name, device=device.name, refusal=refusal)
-        graph = load_graph(model.path)
-        traits = ModelTraits(float_weight_dtype(graph), quantisable(graph), self._batch(model, device))
-        return offer(model, device, traits)
+        return offer(model, device, self._traits(model, device))
 
     def build(
         self,
@@ -58,13 +58,13 @@ class OnnxRuntimeBackend:
         candidate: Candidate,
         device: DeviceSpec,  # noqa: ARG002 - onnxruntime's files do not depend on the device
         folder: Path,
-        calibration: Callable[[], Iterable[Tensors]],  # noqa: ARG002 - for static quantisation
+        calibration: Callable[[], Iterable[Tensors]],
         custom_op_library: Path | None = None,
     ) -> Artifact:
         """Write the candidate's files into the empty ``folder``. Raises ``BuildError``."""
         from autotune_backends.onnxruntime.building import build
 
-        return build(model, candidate, folder, custom_op_library)
+        return build(model, candidate, folder, calibration, custom_op_library)
 
     def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
         """Return the session; entering it starts its process. Raises ``OpenError`` there."""
@@ -96,6 +96,24 @@ class OnnxRuntimeBackend:
         if device.kind != "real" or device.device_class != "cpu":
             return f"this backend has no provider for {device.name} ({device.kind} {device.device_class})"
         return None
+
+    def _traits(self, model: ModelFacts, device: DeviceSpec) -> ModelTraits:
+        from autotune_backends.onnxruntime.choices import ModelTraits
+        from autotune_backends.onnxruntime.numa import numa_nodes
+        from autotune_backends.transform.onnx.fuse_transformer import transformer_parts
+        from autotune_backends.transform.onnx.graph import load_graph
+        from autotune_backends.transform.onnx.quantisable import float_weight_dtype, products, quantisable
+
+        graph = load_graph(model.path)
+        return ModelTraits(
+            weights=float_weight_dtype(graph),
+            quantisable=quantisable(graph),
+            batch=self._batch(model, device),
+            products=products(graph),
+            transformer=transformer_parts(graph),
+            block_tool=_version("onnx-ir") is not None,
+            numa_nodes=numa_nodes(),
+        )
 
     def _batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:
         from autotune_backends.onnxruntime.batch_probe import probe_batch

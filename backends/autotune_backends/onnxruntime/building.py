@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
-from autotune.core.errors import BuildError
+from autotune.core.errors import BuildError, UserError
 from autotune.core.hashing import hash_files
 from autotune.core.model import ModelFacts
 from autotune_backends.onnxruntime.failures import cause_of, message_of
-from autotune_backends.transform.onnx.change import Change, Transformation
+from autotune_backends.onnxruntime.steps import Calibration, carry_out, steps_of
+from autotune_backends.transform.onnx.change import Change
 from autotune_backends.transform.onnx.copying import copy_model
-from autotune_backends.transform.onnx.int8_dynamic import Int8Dynamic
+from autotune_backends.transform.onnx.graph import interface, load_graph, same_kind
+from autotune_backends.transform.onnx.quantisable import float_weight_dtype
 from autotune_backends.transform.onnx.repair import Repair
 
 __all__ = ["MODEL_NAME", "build"]
@@ -22,29 +25,24 @@ __all__ = ["MODEL_NAME", "build"]
 MODEL_NAME = "model.onnx"
 
 
-def build(model: ModelFacts, candidate: Candidate, folder: Path, custom_op_library: Path | None) -> Artifact:
+def build(
+    model: ModelFacts, candidate: Candidate, folder: Path, calibration: Calibration, custom_op_library: Path | None
+) -> Artifact:
     """Write the candidate's files into ``folder`` and describe them. Raises ``BuildError``."""
     target = folder / _model_name(model)
-    transformation = transformation_of(candidate, custom_op_library)
-    with _tool_failures("the model could not be " + ("transformed" if transformation else "copied")):
-        changes = [transformation(model.path, target)] if transformation else []
-        if not changes or changes[0].unchanged:
-            changes.append(_as_it_is(model, target))
-        else:
+    with _tool_failures("the model could not be built"):
+        steps = () if _asks_for_its_own(candidate, model) else steps_of(candidate, calibration, custom_op_library)
+        changes = carry_out(steps, model.path, target)
+        if target.exists():
             _check(target, model.path)
+        else:
+            changes.append(_as_it_is(model, target))
     return _artifact(candidate, folder, target.name, changes, custom_op_library)
 
 
-def transformation_of(candidate: Candidate, custom_op_library: Path | None) -> Transformation | None:
-    """What the candidate asks to be done to the model; None: nothing."""
-    if candidate.get("precision") != "int8_dynamic":
-        return None
-    return Int8Dynamic(
-        per_channel=candidate.get("int8_per_channel") is True,
-        matmul_only=candidate.get("int8_operators") == "matmul",
-        reduce_range=candidate.get("int8_reduce_range") is True,
-        library=custom_op_library,
-    )
+def _asks_for_its_own(candidate: Candidate, model: ModelFacts) -> bool:
+    """Whether ``fp16`` is what the model's weights are already."""
+    return candidate.get("precision") == "fp16" and float_weight_dtype(load_graph(model.path)) == "float16"
 
 
 def _as_it_is(model: ModelFacts, target: Path) -> Change:
@@ -67,10 +65,25 @@ def _artifact(
         sha256=hash_files(files, folder),
         size_bytes=sum(file.stat().st_size for file in files),
         candidate=candidate,
-        changed={change.name: change.facts for change in changes if change.facts and not change.unchanged},
-        unchanged=next((change.unchanged for change in changes if change.name != "repair"), None),
+        changed=_told(changes),
+        unchanged=_why_the_same(changes),
         custom_op_library=custom_op_library,
     )
+
+
+def _told(changes: list[Change]) -> dict[str, Any]:
+    """What each step changed; of one that changed nothing beside others that did, why."""
+    done = {change.name: change.facts for change in changes if change.facts and not change.unchanged}
+    if _why_the_same(changes):
+        return done
+    idle = {change.name: {"unchanged": change.unchanged} for change in changes if change.unchanged}
+    return done | {name: facts for name, facts in idle.items() if name != "repair"}
+
+
+def _why_the_same(changes: list[Change]) -> str | None:
+    """Why nothing of what was asked for changed the model; None: something did, or nothing was asked for."""
+    asked = [change.unchanged for change in changes if change.name != "repair"]
+    return "; ".join(reason for reason in asked if reason) if asked and all(asked) else None
 
 
 def _model_name(model: ModelFacts) -> str:
@@ -81,10 +94,14 @@ def _model_name(model: ModelFacts) -> str:
 def _check(built: Path, original: Path) -> None:
     """Have onnx check the result by path: weights stay on disk. That it also loads is seen when it is opened.
 
-    Some models that onnxruntime runs never passed the checker; of those nothing is expected here.
+    Some models that onnxruntime runs never passed the checker; of those nothing is expected here. Raises ``ValueError``
+    when a tool changed what goes in or out.
     """
     from onnx.checker import ValidationError, check_model
 
+    before, after = (interface(load_graph(path)) for path in (original, built))
+    if changed := [name for name in before | after if not same_kind(before.get(name), after.get(name))]:
+        raise ValueError(f"the tool changed the model's inputs or outputs: {', '.join(changed)}")
     try:
         check_model(str(built))
     except ValidationError:
@@ -106,6 +123,8 @@ def _passes(path: Path) -> bool:
 def _tool_failures(what: str) -> Iterator[None]:
     try:
         yield
+    except UserError:  # the calibration data have gone
+        raise
     except (
         Exception
     ) as error:  # quantisers raise AssertionError, ValueError, KeyError, … : all are this build's failure

@@ -30,6 +30,7 @@ def session_settings(candidate: Candidate, cpus: int) -> SessionSettings:
     candidate lacks take the runtime's defaults, except threads: ``cpus`` of them, because onnxruntime counts the
     host's cores, not those that may be used.
     """
+    memory = candidate.get("memory", "pattern")
     spinning = "1" if candidate.get("spinning", True) else "0"
     return SessionSettings(
         options={
@@ -37,6 +38,8 @@ def session_settings(candidate: Candidate, cpus: int) -> SessionSettings:
             "execution_mode": _EXECUTION_MODE[str(candidate.get("execution_mode", "sequential"))],
             "intra_op_num_threads": int(candidate.get("intra_op_threads", cpus)),
             "inter_op_num_threads": int(candidate.get("inter_op_threads", 1)),
+            "enable_cpu_mem_arena": memory != "system",
+            "enable_mem_pattern": memory == "pattern",
             "log_severity_level": _ERRORS_ONLY,
         },
         config_entries={"session.intra_op.allow_spinning": spinning, "session.inter_op.allow_spinning": spinning},

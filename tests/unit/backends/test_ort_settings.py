@@ -16,7 +16,13 @@ def test_defaults_are_the_runtimes_own() -> None:
     settings = session_settings(Candidate(), cpus=2)
     assert settings.options["graph_optimization_level"] == "ORT_ENABLE_ALL"
     assert settings.options["execution_mode"] == "ORT_SEQUENTIAL"
+    assert settings.options["enable_cpu_mem_arena"] is settings.options["enable_mem_pattern"] is True
     assert set(settings.config_entries.values()) == {"1"}
+
+
+def test_an_arena_may_do_without_a_pattern() -> None:
+    options = session_settings(Candidate(memory="arena"), cpus=1).options
+    assert (options["enable_cpu_mem_arena"], options["enable_mem_pattern"]) == (True, False)
 
 
 def test_a_candidates_parameters_are_set() -> None:
@@ -26,6 +32,7 @@ def test_a_candidates_parameters_are_set() -> None:
         execution_mode="parallel",
         inter_op_threads=2,
         spinning=False,
+        memory="system",
     )
     settings = session_settings(candidate, cpus=8)
     assert settings.options == {
@@ -33,6 +40,8 @@ def test_a_candidates_parameters_are_set() -> None:
         "execution_mode": "ORT_PARALLEL",
         "intra_op_num_threads": 1,
         "inter_op_num_threads": 2,
+        "enable_cpu_mem_arena": False,
+        "enable_mem_pattern": False,
         "log_severity_level": 3,
     }
     assert settings.config_entries == {

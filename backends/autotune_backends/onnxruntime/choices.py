@@ -1,0 +1,51 @@
+"""What offers are gathered in, and the facts that they follow from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from autotune.core.candidate import Scalar
+from autotune.core.model import BatchAxis
+from autotune.core.space import Affects, Omission, Parameter
+
+__all__ = ["Choices", "ModelTraits"]
+
+
+@dataclass(frozen=True)
+class ModelTraits:
+    """What only the graph, a run or this host can tell. ``weights``: the floats' type, None when there are none.
+
+    ``quantisable`` counts the operators that dynamic int8 may reach, by kind; ``products`` those of the main graph that
+    static int8 is for. ``batch`` was seen by running. ``transformer`` names what could be fused.
+    ``block_tool``: whether the package that onnxruntime's block quantiser needs is installed. ``numa_nodes`` are counted.
+    """
+
+    weights: str | None
+    quantisable: Counter[str]
+    batch: BatchAxis
+    products: Counter[str] = field(default_factory=Counter)
+    transformer: tuple[str, ...] = ()
+    block_tool: bool = True
+    numa_nodes: int = 1
+
+
+@dataclass
+class Choices:
+    """Parameters and omissions as they are gathered."""
+
+    parameters: list[Parameter] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
+
+    def add(
+        self, name: str, choices: Sequence[Scalar], affects: Affects, doc: str, **requires: Sequence[Scalar]
+    ) -> None:
+        """Offer a parameter, under these values of others."""
+        needed = {other: tuple(values) for other, values in requires.items()}
+        parameter = Parameter(name=name, choices=tuple(choices), requires=needed, affects=affects, doc=doc)
+        self.parameters.append(parameter)
+
+    def omit(self, name: str, reason: str, *values: Scalar) -> None:
+        """Leave a parameter out, or these of its values."""
+        self.omissions.append(Omission(parameter=name, values=values, reason=reason))
