@@ -13,16 +13,25 @@ from autotune_search_spaces.onnx import onnx_space
 MODEL = ModelFacts(
     path=Path("m.onnx"), format="onnx", sha256="0", files=("m.onnx",), size_bytes=1, inputs=(), outputs=()
 )
-INT8 = {"precision": ("int8_dynamic",)}
+INT8 = {"precision": ("int8_dynamic", "int8_static")}
+DYNAMIC, STATIC, BLOCKS = ("int8_dynamic",), ("int8_static",), ("int8_weights", "int4_weights")
 PARAMETERS = (
-    Parameter(name="precision", choices=("fp32", "int8_dynamic"), affects="build"),
+    Parameter(name="precision", choices=("fp32", *DYNAMIC, *STATIC, *BLOCKS), calibrated=STATIC, affects="build"),
     Parameter(name="int8_per_channel", choices=(False, True), requires=INT8, affects="build"),
-    Parameter(name="int8_operators", choices=("all", "matmul"), requires=INT8, affects="build"),
+    Parameter(name="int8_operators", choices=("all", "matmul"), requires={"precision": DYNAMIC}, affects="build"),
+    Parameter(
+        name="int8_static_operators", choices=("all", "products"), requires={"precision": STATIC}, affects="build"
+    ),
+    Parameter(name="weight_block", choices=(32, 64, 128), requires={"precision": BLOCKS}, affects="build"),
+    Parameter(
+        name="fusion", choices=("none", "transformer"), requires={"precision": ("fp32", *DYNAMIC)}, affects="build"
+    ),
     Parameter(name="graph_optimization", choices=("disabled", "basic", "extended", "all")),
     Parameter(name="intra_op_threads", choices=(1, 2, 4)),
     Parameter(name="execution_mode", choices=("sequential", "parallel")),
     Parameter(name="inter_op_threads", choices=(2, 4), requires={"execution_mode": ("parallel",)}),
     Parameter(name="spinning", choices=(True, False), requires={"intra_op_threads": (2, 4)}),
+    Parameter(name="memory", choices=("pattern", "arena", "system")),
     Parameter(name="batch_size", choices=(1, 2, 4, 8, 16, 32, 64), affects="run"),
 )
 OFFER = Offer(
@@ -46,10 +55,12 @@ def test_baseline_is_the_model_as_it_is_with_every_counted_cpu() -> None:
     assert dict(space().baseline) == {
         "runtime": "onnxruntime",
         "precision": "fp32",
+        "fusion": "none",
         "graph_optimization": "all",
         "intra_op_threads": 4,
         "execution_mode": "sequential",
         "spinning": True,
+        "memory": "pattern",
         "batch_size": 1,
     }
 
@@ -75,8 +86,26 @@ def test_experts_are_distinct_and_leave_the_baseline_out() -> None:
     assert space().baseline not in experts
 
 
+def test_the_most_promising_candidates_come_first() -> None:
+    first = [expert["precision"] for expert in space().experts[:3]]
+    assert first == ["int8_static", "int8_dynamic", "int8_dynamic"]
+    assert [expert.get("fusion") for expert in space().experts[1:3]] == ["none", "transformer"]
+
+
+def test_every_format_that_is_offered_is_tried_once_at_least() -> None:
+    assert {expert["precision"] for expert in space().experts} == {"fp32", *DYNAMIC, *STATIC, *BLOCKS}
+
+
+def test_wishes_for_a_format_that_is_not_offered_are_left_out() -> None:
+    fewer = PARAMETERS[0].model_copy(update={"choices": ("fp32", *DYNAMIC)})
+    experts = space(OFFER.model_copy(update={"parameters": (fewer, *PARAMETERS[1:])})).experts
+    assert experts[0]["precision"] == "int8_dynamic"
+    alone = [expert for expert in experts if expert["intra_op_threads"] == 1 and expert["batch_size"] == 16]
+    assert [expert["precision"] for expert in alone] == ["int8_dynamic"]
+
+
 def test_without_int8_no_expert_is_lost_to_a_repeat_of_the_baseline() -> None:
-    plain = tuple(p for p in PARAMETERS if not p.name.startswith("int8"))
+    plain = tuple(p for p in PARAMETERS if not p.name.startswith(("int8", "weight", "fusion")))
     only = plain[0].model_copy(update={"choices": ("original",)})
     found = space(OFFER.model_copy(update={"parameters": (only, *plain[1:])}))
     assert found.baseline["precision"] == "original"
@@ -115,7 +144,7 @@ def test_parameters_of_unknown_kind_are_kept() -> None:
 
 
 def test_a_parameter_of_one_runtime_requires_that_runtime() -> None:
-    other = Offer(backend="other", device="cpu", parameters=(PARAMETERS[0], PARAMETERS[8]))
+    other = Offer(backend="other", device="cpu", parameters=(PARAMETERS[0], PARAMETERS[-1]))
     found = space(OFFER, other)
     assert found.parameter("spinning").requires["runtime"] == ("onnxruntime",)  # type: ignore[union-attr]
     assert "runtime" not in found.parameter("precision").requires  # type: ignore[union-attr]
@@ -123,7 +152,7 @@ def test_a_parameter_of_one_runtime_requires_that_runtime() -> None:
 
 
 def test_values_that_not_every_runtime_allows_are_left_out_with_the_reason() -> None:
-    fewer = PARAMETERS[8].model_copy(update={"choices": (1, 2, 128)})
+    fewer = PARAMETERS[-1].model_copy(update={"choices": (1, 2, 128)})
     found = space(OFFER, Offer(backend="other", device="cpu", parameters=(fewer,)))
     assert found.parameter("batch_size").choices == (1, 2)  # type: ignore[union-attr]
     lost = next(o for o in found.omissions if o.parameter == "batch_size")

@@ -1,0 +1,57 @@
+"""What an engineer would try first with an ONNX model: usual winners, as wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from autotune.core.candidate import Scalar
+from autotune.core.space import Parameter
+
+__all__ = ["experts"]
+
+Wishes = Mapping[str, Scalar]
+
+_STATIC: Wishes = {"precision": "int8_static", "int8_per_channel": True}
+_DYNAMIC: Wishes = {"precision": "int8_dynamic", "int8_per_channel": True, "int8_operators": "matmul"}
+_FUSED: Wishes = {"fusion": "transformer"}
+_WEIGHTS: Wishes = {"precision": "int8_weights"}
+
+
+def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
+    """Wishes in the order to try them: each way once, then with the batch that gives throughput, then the rarer ones.
+
+    A wish for a format or a fusion that is not offered is left out; other wishes are completed with what is.
+    """
+    large = _large_batch(parameters)
+    wishes: list[Wishes] = [
+        _STATIC,
+        _DYNAMIC,
+        {**_DYNAMIC, **_FUSED},
+        {**_STATIC, "batch_size": large},
+        {**_STATIC, "intra_op_threads": 1, "batch_size": large},
+        {"batch_size": large},
+        {"intra_op_threads": 1},
+        {**_DYNAMIC, **_FUSED, "batch_size": large},
+        {**_DYNAMIC, "batch_size": large},
+        {**_DYNAMIC, "intra_op_threads": 1, "batch_size": large},
+        {**_WEIGHTS, "weight_block": 32},
+        {"precision": "int4_weights", "weight_block": 32},
+        {**_STATIC, "int8_static_operators": "products"},
+        {"spinning": False},
+        _FUSED,
+        {**_DYNAMIC, "int8_operators": "all"},
+        {"execution_mode": "parallel"},
+        {"graph_optimization": "extended"},
+    ]
+    return [wish for wish in wishes if _offered("precision", wish, parameters) and _offered("fusion", wish, parameters)]
+
+
+def _offered(name: str, wish: Wishes, parameters: Sequence[Parameter]) -> bool:
+    """Whether what is wished of this parameter, if anything, is among its values."""
+    return name not in wish or any(one.name == name and one.holds(wish[name]) for one in parameters)
+
+
+def _large_batch(parameters: Sequence[Parameter]) -> int:
+    """A batch that fills the caches of most CPUs without leaving them: 16, or the largest that there is."""
+    sizes = next((parameter.choices for parameter in parameters if parameter.name == "batch_size"), (1,))
+    return max(int(size) for size in sizes if int(size) <= 16)
