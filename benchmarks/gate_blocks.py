@@ -54,11 +54,12 @@ def main() -> int:
     """Record both conditions."""
     parser = argument_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long to record in all")
+    parser.add_argument("--to", help="folder to write to")
     asked = parser.parse_args()
     minutes = 2.0 if asked.quick else asked.minutes
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        target = place / "recorded" if asked.quick else RECORDED
+        target = Path(asked.to) if asked.to else place / "recorded" if asked.quick else RECORDED
         one = subject(conv_stack(place / "model.onnx", channels=48), place / "subject")
         for condition in CONDITIONS:
             with neighbour(asked.seed) if condition == "neighbour" else nullcontext():

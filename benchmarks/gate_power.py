@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -33,6 +34,7 @@ from autotune.testing.virtual_clock import VirtualClock
 from benchmarks.gate_blocks import CONDITIONS, Block, load_blocks
 from benchmarks.gate_playback import BlockPlayback
 from benchmarks.report import Figure, argument_parser, finish
+from benchmarks.tape import RECORDED
 
 BUDGET_S, MAX_BUDGET_S = 60.0, 180.0
 CPUS = 2
@@ -47,6 +49,7 @@ class Case:
     """Gates of one kind: the head is ``slower`` times as slow, ``tolerance`` is that of both speeds."""
 
     condition: str
+    folder: Path
     slower: float = 1.0
     tolerance: float = 0.05
 
@@ -64,25 +67,28 @@ def main() -> int:
     """Print the figures."""
     parser = argument_parser(__doc__)
     parser.add_argument("--live", type=int, help="gates that run for real")
+    parser.add_argument("--recorded", type=Path, default=RECORDED, help="where the blocks lie")
     asked = parser.parse_args()
     equals, others = (200, 100) if asked.quick else (2000, 400)
     live = asked.live if asked.live is not None else (2 if asked.quick else 40)
     with ProcessPoolExecutor(CPUS) as pool:
-        figures = [*equal_figures(pool, equals, asked.seed), *slower_figures(pool, others, asked.seed)]
+        figures = [*equal_figures(pool, equals, asked), *slower_figures(pool, others, asked)]
     figures += accuracy_figures(others, asked.seed)
     if live:
         figures += live_figures(live, asked.seed)
     return finish("gate_power", figures, as_json=asked.json)
 
 
-def equal_figures(pool: ProcessPoolExecutor, count: int, seed: int) -> Iterator[Figure]:
+def equal_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> Iterator[Figure]:
     """A/A gates: none should fail."""
     for condition in CONDITIONS:
-        outcomes = outcomes_of(pool, Case(condition), count, seed)
+        outcomes = outcomes_of(pool, Case(condition, asked.recorded), count, asked.seed)
         failed, doubt = share(outcomes, "failed"), share(outcomes, "inconclusive")
-        recorded = load_blocks(condition)
+        recorded = load_blocks(condition, asked.recorded)
         minutes = sum(float(block.tapes["a"].began_s[-1]) for block in recorded) / 60
         yield Figure(f"A/A gates, {condition}", float(count), f"from {len(recorded)} blocks, {minutes:.1f} min")
+        disturbed = float(np.mean(np.concatenate([block.tapes["a"].disturbed for block in recorded])))
+        yield Figure(f"rounds that were disturbed when recorded, {condition}", disturbed)
         yield Figure(f"A/A false failures, {condition}", failed, "", "<= 0.01", failed <= 0.01)
         yield Figure(f"A/A inconclusive, {condition}", doubt, "", "<= 0.10", doubt <= 0.10)
         yield Figure(f"gates that outlasted a block, {condition}", float(np.mean([one.outlasted for one in outcomes])))
@@ -96,11 +102,13 @@ def equal_figures(pool: ProcessPoolExecutor, count: int, seed: int) -> Iterator[
             yield Figure(f"95 % of decisions within, {condition}", late, "s")
 
 
-def slower_figures(pool: ProcessPoolExecutor, count: int, seed: int) -> Iterator[Figure]:
+def slower_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> Iterator[Figure]:
     """Injected slow-downs: all should fail."""
     for slower, tolerance, floor in ((1.1, 0.05, 0.95), (1.2, 0.05, 0.99), (1.05, 0.02, 0.90)):
         for condition in CONDITIONS:
-            caught = share(outcomes_of(pool, Case(condition, slower, tolerance), count, seed), "failed")
+            caught = share(
+                outcomes_of(pool, Case(condition, asked.recorded, slower, tolerance), count, asked.seed), "failed"
+            )
             name = f"caught: {slower - 1:.0%} slower at a tolerance of {tolerance:.0%}, {condition}"
             quiet = condition == "quiet"
             yield Figure(name, caught, "", f">= {floor}" if quiet else None, caught >= floor if quiet else None)
@@ -155,7 +163,7 @@ def share(outcomes: Sequence[Outcome], verdict: str) -> float:
 def run_gate(case: Case, seed: int) -> Outcome:
     """One gate over blocks drawn without replacement."""
     generator = np.random.default_rng(seed)
-    blocks = blocks_of(case.condition)
+    blocks = blocks_of(case.condition, case.folder)
     drawn = iter(generator.permutation(len(blocks)))
     clock = VirtualClock()
     played: list[BlockPlayback] = []
@@ -185,9 +193,9 @@ def verdict_of(found: Speed) -> str:
 
 
 @cache
-def blocks_of(condition: str) -> list[Block]:
+def blocks_of(condition: str, folder: Path) -> list[Block]:
     """Read once a process."""
-    return load_blocks(condition)
+    return load_blocks(condition, folder)
 
 
 if __name__ == "__main__":

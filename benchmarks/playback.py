@@ -37,7 +37,7 @@ class _Played:
 class Playback:
     """Sessions that ran side by side (or one alone), by name, from round ``start`` on; it is the watch as well.
 
-    A round that the watch looks at is the next recorded one, whole, whatever its size was to be. Any other run is warm-up:
+    A round that the watch looks at is the next recorded one, whatever its size was to be. Any other run is warm-up:
     it takes the first requests of a round. A round is over when each session has had it: what was recorded at one time is
     played at one time. Past the end it begins again.
     """

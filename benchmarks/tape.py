@@ -53,11 +53,16 @@ class Tape:
         """Which rounds were disturbed."""
         return np.asarray([bool(reasons) for reasons in self.reasons])
 
+    @cached_property
+    def size(self) -> int:
+        """Requests that every round has."""
+        return int(self.counts.min())
+
     def samples(self, row: int, count: int | None = None) -> Samples:
-        """One round as it was, or its first ``count`` requests; rows beyond the end begin again."""
+        """One round's first ``size`` requests, or fewer, ``count``; rows beyond the end begin again."""
         row %= len(self)
         whole = self.rounds[row]
-        latency = whole[:count]
+        latency = whole[: self.size if count is None else min(count, self.size)]
         share = len(latency) / len(whole)
         return Samples(latency, self.items, float(latency.sum()), cpu_s=float(self.cpu_s[row]) * share)
 

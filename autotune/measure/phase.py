@@ -60,7 +60,10 @@ class AlonePhase:
         self.alpha = looks.level
 
     def _take(self, most: int, looks: Looks | None) -> bool:
-        """Take rounds up to ``most`` in all, or until a look finds the interval narrow; return False when time runs out."""
+        """Take rounds until ``most`` count, or a look finds the interval narrow; return False when time runs out.
+
+        Where disturbed ones do not count, as many again are taken at most.
+        """
         clock, started = self.rounds.clock, self.rounds.clock.now_s()
         try:
             return self._take_until(most, looks, started + self.rounds.plan.phase_limit_s - self.spent_s)
@@ -69,7 +72,7 @@ class AlonePhase:
 
     def _take_until(self, most: int, looks: Looks | None, ends: float) -> bool:
         rounds = self.rounds
-        while len(rounds.taken) < most:
+        while len(rounds.taken) < most and len(rounds.log) < 2 * most:
             if rounds.out_of_time(ends):
                 return False
             rounds.take()

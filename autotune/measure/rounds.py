@@ -37,7 +37,7 @@ class Rounds:
 
     ``count`` requests make a round, ``fewest`` the shortest possible one; both are known after ``warm_up``. ``counter`` None:
     energy is not counted.
-    ``tolerant``: disturbed rounds count too, because there were too many of them; ``reasons`` are what disturbed, in words.
+    ``tolerant``: disturbed rounds count too, because there were too few others; ``reasons`` are what disturbed, in words.
     """
 
     session: Session
@@ -94,9 +94,8 @@ class Rounds:
         return samples, reasons
 
     def note(self, samples: Samples, disturbed: bool) -> None:
-        """Enter a round. Once more rounds were disturbed than the plan's least number, all count: the machine stays so."""
+        """Enter a round."""
         self.log.append((samples, disturbed))
-        self.tolerant = self.tolerant or self.disturbed > self.plan.min_rounds
 
     def out_of_time(self, limit_s: float) -> bool:
         """Whether to stop at this moment. An interval needs three rounds: for them the limit may pass by as much again."""

@@ -102,10 +102,38 @@ def test_disturbed_rounds_are_taken_again_and_counted(fake, clock) -> None:
 def test_a_measurement_that_stays_disturbed_keeps_all_its_rounds_and_says_so(fake, clock) -> None:
     watch = fake.scripted_watch(*["steal"] * 1000)
     measured = measure(fake.session(lambda _: 0.01), [fake.load()], PLAN, clock=clock, watch=watch)
-    count = PLAN.min_rounds + 1
-    assert measured.disturbed_rounds == count
-    assert len(measured.arrays["single_stream_wall_s"]) == count
+    count = len(measured.arrays["single_stream_wall_s"])
+    assert measured.disturbed_rounds == count > PLAN.min_rounds
+    assert measured.stopped == "limit"
     assert measured.notes == (f"single_stream: {count} of {count} rounds were disturbed and count (steal)",)
+
+
+def test_a_neighbour_that_comes_and_goes_leaves_enough_undisturbed_rounds(fake, clock) -> None:
+    def crowded(now_s: float) -> float:
+        return 0.05 if now_s % 0.5 < 0.3 else 0.01
+
+    class Crowd(fake.scripted_watch):
+        def stop(self, samples):
+            return ("steal",) if samples.latency_s.max() > 0.02 else ()
+
+    measured = measure(fake.session(crowded), [fake.load()], PLAN, clock=clock, watch=Crowd())
+    assert measured.metrics["latency_p50"].value == pytest.approx(0.01)
+    assert measured.notes == ()
+
+
+def test_a_screen_under_a_constant_load_takes_twice_its_rounds_at_most(fake, clock) -> None:
+    fast = Value(value=0.001, unit="s", low=0.001, high=0.001)
+    measured = measure(
+        fake.session(lambda _: 0.002),
+        [fake.load()],
+        PLAN,
+        clock=clock,
+        watch=fake.scripted_watch(*["steal"] * 1000),
+        objectives=[objective("latency_p50")],
+        bar=[{"latency_p50": fast}],
+    )
+    assert measured.stopped == "dominated"
+    assert len(measured.arrays["single_stream_wall_s"]) == 2 * PLAN.min_rounds
 
 
 def test_disturbed_rounds_count_when_time_leaves_too_few_others(fake, clock) -> None:
