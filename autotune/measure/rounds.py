@@ -16,7 +16,7 @@ from autotune.measure.counters import EnergyCounter
 from autotune.measure.disturbance import Watch
 from autotune.measure.intervals import MIN_ROUNDS
 from autotune.measure.loads import PhaseLoad
-from autotune.measure.shapes import by_shape
+from autotune.measure.shapes import by_shape, median_latency
 from autotune.measure.steady import WINDOW, drifts, is_steady, steady_enough
 
 __all__ = ["Rounds", "Series"]
@@ -61,7 +61,7 @@ class Rounds:
         count = self.load.requests.cycle
         while not is_steady(np.asarray(medians)):
             portion = self.session.run(self.load.requests, count)
-            medians.append(max(float(np.median(portion.latency_s)), _CLOCK_STEP_S))
+            medians.append(max(median_latency(self.load.requests, portion.latency_s), _CLOCK_STEP_S))
             walls.append(portion.wall_s / count)
             count = self._whole(int(np.clip(math.ceil(_WARM_PORTION_S / medians[-1]), 1, _MOST_REQUESTS)))
             if self.clock.now_s() >= ends:
@@ -118,7 +118,7 @@ class Rounds:
 
     def latencies(self) -> Series:
         """The median seconds per request of each round."""
-        return np.asarray([np.median(samples.latency_s) for samples in self.taken])
+        return np.asarray([median_latency(self.load.requests, samples.latency_s) for samples in self.taken])
 
     def undisturbed_latencies(self) -> Series:
         """The lower quartile of the seconds per request of each round: what others do can only add to a request's time.

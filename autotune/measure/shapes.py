@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from autotune.core.samples import Requests, Samples
 
-__all__ = ["by_shape"]
+__all__ = ["by_shape", "median_latency"]
 
 
 def by_shape(requests: Requests, taken: Sequence[Samples]) -> dict[str, list[NDArray[np.float64]]]:
@@ -26,3 +26,12 @@ def by_shape(requests: Requests, taken: Sequence[Samples]) -> dict[str, list[NDA
         for label in dict.fromkeys(requests.shapes)
     }
     return found if all(len(round_s) for rounds in found.values() for round_s in rounds) else {}
+
+
+def median_latency(requests: Requests, latency_s: NDArray[np.float64]) -> float:
+    """Return the median seconds of a round's requests.
+
+    Of a mixture, the upper one where the middle falls between two requests: halfway between two shapes' times there is no
+    request, and their mean would follow the slowest of one and the fastest of the other.
+    """
+    return float(np.quantile(latency_s, 0.5, method="higher") if requests.shapes else np.median(latency_s))

@@ -40,17 +40,19 @@ def phase_values(rounds: Rounds, alpha: float) -> dict[str, Value]:
         parts = {label: _throughput(taken, rounds.load.requests.items, alpha) for label, taken in mixed.items()}
         whole = to_value(median_interval(rounds.item_rates(), alpha), _RATE, len(rounds.taken), "median of rounds")
         return {"throughput": whole.model_copy(update={"parts": parts})}
-    values = _latencies([taken.latency_s for taken in rounds.taken], alpha)
-    shapes = {label: _latencies(taken, alpha) for label, taken in mixed.items()}
+    values = _latencies([taken.latency_s for taken in rounds.taken], rounds.latencies(), alpha)
+    shapes = {
+        label: _latencies(taken, np.asarray([np.median(one) for one in taken]), alpha) for label, taken in mixed.items()
+    }
     return {
         name: value.model_copy(update={"parts": {label: one[name] for label, one in shapes.items() if name in one}})
         for name, value in values.items()
     }
 
 
-def _latencies(rounds: Sequence[NDArray[np.float64]], alpha: float) -> dict[str, Value]:
-    """Latency at the median and beyond, from the seconds of each request, one array a round."""
-    count, medians = sum(len(latencies) for latencies in rounds), np.asarray([np.median(one) for one in rounds])
+def _latencies(rounds: Sequence[NDArray[np.float64]], medians: NDArray[np.float64], alpha: float) -> dict[str, Value]:
+    """Latency at the median and beyond, from the seconds of each request, one array a round, and each round's median."""
+    count = sum(len(latencies) for latencies in rounds)
     middle = median_interval(medians, alpha)
     values = {"latency_p50": to_value(middle, _SECONDS, count, f"median of {len(rounds)} rounds")}
     for percentile in supported_percentiles(count):

@@ -65,6 +65,13 @@ def test_latency_is_of_the_mixture_and_of_each_shape(clock, fake) -> None:
     assert measured.steady
 
 
+def test_the_median_of_two_equal_shares_is_a_request_and_nothing_in_between(clock, fake) -> None:
+    requests = Requests("even", MIXED.inputs, shapes=("a", "b", "a", "b"), cycle=2)
+    loads = [PhaseLoad(Phase(scenario="single_stream"), requests)]
+    value = measure(MixedSession(clock, 0.001), loads, Plan(), clock=clock, watch=fake.watch).metrics["latency_p50"]
+    assert value.value == pytest.approx(0.01, rel=0.05)
+
+
 def test_throughput_is_of_the_mixture_and_of_each_shape(clock, fake) -> None:
     measured = measure(MixedSession(clock, 0.001), [load("offline")], Plan(), clock=clock, watch=fake.watch)
     value = measured.metrics["throughput"]
