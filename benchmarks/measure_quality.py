@@ -36,6 +36,8 @@ def main() -> int:
     parser.add_argument("--verified", type=int, default=VERIFIED, help="exports of each kind to verify")
     asked = parser.parse_args()
     figures: list[Figure] = []
+    if not asked.live and not (RECORDED / "README.md").exists():
+        sys.exit(f"{RECORDED} holds no recordings: python -m benchmarks.record_series makes them")
     if not asked.live:
         for name in ("quiet", "neighbour"):
             figures += coverage_figures(name)

@@ -2,12 +2,13 @@
 
     python -m benchmarks.record_series [--quick] [--seed N]
 
-Takes about twelve minutes on an idle machine and overwrites ``benchmarks/recorded``; ``--quick`` takes one and writes to a
-temporary folder, to try it out.
+Takes about fifteen minutes on an idle machine, longer on a shared one, for it waits until nothing else computes, and
+overwrites ``benchmarks/recorded``. ``--quick`` takes one and writes to a temporary folder, to try it out.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 import time
@@ -37,6 +38,7 @@ ALONE_S, PAIRED_S, PAIRED_DISTURBED_S, SEARCH_S = 100.0, 80.0, 180.0, 240.0
 SEGMENT_S = 4.0  # between two warm-ups
 ROUND_S = 0.05
 OTHERS_SHARE = 0.08  # of one CPU
+PATIENT_LOOKS = 60
 
 Rounds = list[tuple[float, Samples, tuple[str, ...]]]
 
@@ -124,8 +126,10 @@ def segments(seconds: float, run: Callable[[Plan, TapingWatch], object]) -> Roun
 
 
 def wait_for_calm() -> None:
-    """Sleep until nothing else computes."""
-    while True:
+    """Sleep until nothing else computes; say so when that takes long."""
+    for looks in itertools.count():
+        if looks == PATIENT_LOOKS:
+            print("waiting: something else is computing on this machine", file=sys.stderr)
         before = others_s()
         time.sleep(0.5)
         if others_s() - before < OTHERS_SHARE * 0.5:

@@ -27,7 +27,8 @@ Real rounds, for `python -m benchmarks.measure_quality` to replay in virtual tim
 
 Each tape in an `.npz` has `latency_s` (seconds per request, float32, rounds joined), `counts` (requests of each round), `cpu_s`
 and `began_s` of each round, `reasons` (what the watch said disturbed it) and `items` per request. Warm-ups are not kept.
-Rounds of the search that were disturbed and taken again are not kept either.
+A series is made of measurements of a few seconds each; one during which anything else on the machine computed, besides the
+session and the neighbour, was dropped and taken again. Rounds of the search that were disturbed are not kept either.
 
 {told}
 """
