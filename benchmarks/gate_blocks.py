@@ -1,9 +1,10 @@
-"""Record what gates are made of: blocks of A/A rounds, each in two fresh processes, quiet and beside a neighbour.
+"""Record what gates are made of: blocks of A/A rounds, each in two fresh processes.
 
-    python -m benchmarks.gate_blocks [--quick] [--seed N] [--minutes M]
+    python -m benchmarks.gate_blocks [--quick] [--seed N] [--minutes M] [--as-it-is] [--to FOLDER]
 
-Takes an hour (or ``--minutes``) on an idle machine and overwrites ``benchmarks/recorded/gate_*``; ``--quick`` takes two minutes
-and writes to a temporary folder, to try it out.
+Takes an hour (or ``--minutes``), half of it quiet and half beside a neighbour, waits while anything else computes, and overwrites
+``benchmarks/recorded/gate_*``. ``--as-it-is`` waits for nothing and records one condition, ``busy``: whatever the machine is
+doing. ``--quick`` takes two minutes and writes to a temporary folder, to try it out.
 """
 
 from __future__ import annotations
@@ -12,20 +13,25 @@ import json
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from autotune.core.clock import SystemClock
+from autotune.core.plan import Plan
+from autotune.host.cpus import counted_cpus
+from autotune.measure import Against, measure
 from benchmarks.built_models import conv_stack
 from benchmarks.neighbour import neighbour
-from benchmarks.record_series import paired
+from benchmarks.record_series import TapingWatch, wait_for_calm
 from benchmarks.report import argument_parser
 from benchmarks.subject import Subject, subject
-from benchmarks.tape import RECORDED, Tape, load_tapes, save_tapes
+from benchmarks.tape import RECORDED, Tape, load_tapes, save_tapes, tape_of
 
-__all__ = ["CONDITIONS", "Block", "load_blocks"]
+__all__ = ["Block", "conditions", "load_blocks"]
 
 CONDITIONS = ("quiet", "neighbour")
 BLOCK_S = 12.0  # of each side: as long as the longest attempt of a gate with the default budget
@@ -41,6 +47,12 @@ class Block:
     opened_s: float
 
 
+def conditions(folder: Path = RECORDED) -> list[str]:
+    """The conditions that were recorded there, quiet first."""
+    found = {file.stem.removeprefix("gate_") for file in folder.glob("gate_*.npz")}
+    return sorted(found, key=lambda name: (name != "quiet", name))
+
+
 def load_blocks(condition: str, folder: Path = RECORDED) -> list[Block]:
     """The blocks recorded under that condition, in time order."""
     tapes = load_tapes(folder / f"gate_{condition}.npz")
@@ -51,38 +63,59 @@ def load_blocks(condition: str, folder: Path = RECORDED) -> list[Block]:
 
 
 def main() -> int:
-    """Record both conditions."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0, help="how long to record in all")
-    parser.add_argument("--to", help="folder to write to")
-    asked = parser.parse_args()
-    minutes = 2.0 if asked.quick else asked.minutes
+    """Record every condition."""
+    asked = arguments()
+    wanted = ("busy",) if asked.as_it_is else CONDITIONS
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        target = Path(asked.to) if asked.to else place / "recorded" if asked.quick else RECORDED
+        target = asked.to or (place / "recorded" if asked.quick else RECORDED)
         one = subject(conv_stack(place / "model.onnx", channels=48), place / "subject")
-        for condition in CONDITIONS:
+        for condition in wanted:
             with neighbour(asked.seed) if condition == "neighbour" else nullcontext():
-                blocks = record(one, 60 * minutes / len(CONDITIONS))
+                blocks = record(one, 60 * asked.minutes / len(wanted), patient=not asked.as_it_is)
             save(target, condition, blocks, one)
-            medians = [float(np.median(block.tapes["a"].medians_s)) for block in blocks]
+            median = 1e3 * np.median([np.median(block.tapes["a"].medians_s) for block in blocks])
             rounds = sum(len(block.tapes["a"]) for block in blocks)
-            print(
-                f"{condition}: {len(blocks)} blocks, {rounds} pairs, median {1e3 * np.median(medians):.2f} ms",
-                flush=True,
-            )
+            print(f"{condition}: {len(blocks)} blocks, {rounds} pairs, median {median:.2f} ms", flush=True)
     return 0
 
 
-def record(one: Subject, seconds: float) -> list[Block]:
-    """Blocks, one after another."""
-    blocks, ends = [], time.perf_counter() + seconds
-    while time.perf_counter() < ends:
+def arguments() -> Namespace:
+    """Parse the command line."""
+    parser = argument_parser(__doc__)
+    parser.add_argument("--minutes", type=float, help="how long to record in all; default: 60")
+    parser.add_argument("--as-it-is", action="store_true", help="wait for nothing; one condition: busy")
+    parser.add_argument("--to", type=Path, help="folder to write to")
+    asked = parser.parse_args()
+    asked.minutes = asked.minutes or (2.0 if asked.quick else 60.0)
+    return asked
+
+
+def record(one: Subject, seconds: float, *, patient: bool) -> list[Block]:
+    """Blocks, one after another; ``patient``: each begins when nothing else computes."""
+    blocks, spent_s = list[Block](), 0.0
+    while spent_s < seconds:
+        if patient:
+            wait_for_calm()
         began = time.perf_counter()
-        tapes = paired(one, BLOCK_S)
-        ran = max(tape.began_s[-1] for tape in tapes.values())
-        blocks.append(Block(tapes, max(0.0, time.perf_counter() - began - float(ran))))
+        blocks.append(block_of(one))
+        spent_s += time.perf_counter() - began
     return blocks
+
+
+def block_of(one: Subject) -> Block:
+    """One long paired measurement in two fresh processes; what its watch looked at makes the tapes."""
+    began = time.perf_counter()
+    watch = TapingWatch(counted_cpus())
+    plan = Plan(name="recording", min_rounds=20, max_rounds=9999, precision=1e-9, phase_limit_s=BLOCK_S, paired=True)
+    with one.open() as a, one.open() as b:
+        opened = time.perf_counter()
+        measure(a, one.loads, plan, clock=SystemClock(), watch=watch, against=Against(b, one.loads))
+        measured = time.perf_counter()
+    rounds = watch.rounds[: len(watch.rounds) // 4 * 4]  # a b, b a, a b, …
+    sides = {"a": rounds[0::4] + rounds[3::4], "b": rounds[1::4] + rounds[2::4]}
+    tapes = {name: tape_of(sorted(side, key=lambda entry: entry[0])) for name, side in sides.items()}
+    return Block(tapes, (opened - began) + (time.perf_counter() - measured))
 
 
 def save(target: Path, condition: str, blocks: list[Block], one: Subject) -> None:

@@ -31,7 +31,7 @@ from autotune.gate.tolerances import DEFAULTS
 from autotune.measure import Against, Measured, PhaseLoad, measure
 from autotune.measure.proportions import paired_drop
 from autotune.testing.virtual_clock import VirtualClock
-from benchmarks.gate_blocks import CONDITIONS, Block, load_blocks
+from benchmarks.gate_blocks import CONDITIONS, Block, conditions, load_blocks
 from benchmarks.gate_playback import BlockPlayback
 from benchmarks.report import Figure, argument_parser, finish
 from benchmarks.tape import RECORDED
@@ -81,7 +81,10 @@ def main() -> int:
 
 def equal_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> Iterator[Figure]:
     """A/A gates: none should fail."""
-    for condition in CONDITIONS:
+    missing = [name for name in CONDITIONS if name not in conditions(asked.recorded)]
+    if missing:
+        yield Figure("not recorded, see benchmarks.gate_blocks", ", ".join(missing))
+    for condition in conditions(asked.recorded):
         outcomes = outcomes_of(pool, Case(condition, asked.recorded), count, asked.seed)
         failed, doubt = share(outcomes, "failed"), share(outcomes, "inconclusive")
         recorded = load_blocks(condition, asked.recorded)
@@ -105,7 +108,7 @@ def equal_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> It
 def slower_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> Iterator[Figure]:
     """Injected slow-downs: all should fail."""
     for slower, tolerance, floor in ((1.1, 0.05, 0.95), (1.2, 0.05, 0.99), (1.05, 0.02, 0.90)):
-        for condition in CONDITIONS:
+        for condition in conditions(asked.recorded):
             caught = share(
                 outcomes_of(pool, Case(condition, asked.recorded, slower, tolerance), count, asked.seed), "failed"
             )
@@ -169,7 +172,10 @@ def run_gate(case: Case, seed: int) -> Outcome:
     played: list[BlockPlayback] = []
 
     def attempt(scenarios: Sequence[str], plan: Plan) -> Measured:
-        block = blocks[next(drawn)]
+        number = next(drawn, None)
+        if number is None:
+            raise RuntimeError("a gate used up all blocks: record more with `python -m benchmarks.gate_blocks`")
+        block = blocks[number]
         clock.sleep(block.opened_s)
         head, baseline = generator.permutation(["a", "b"])
         tapes = {"head": block.tapes[head], "baseline": block.tapes[baseline]}
