@@ -26,6 +26,9 @@ Series = NDArray[np.float64]
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 LEVEL = 0.025  # of each end of a 95 % interval
 _ROUNDING = 1e-9
+_FEWEST_PAIRS = (
+    8  # below, an interval is a guess: on a crowded machine, three pairs in a row may all be one side's bad luck
+)
 _ATTEMPTS = 2  # a loss is believed when it was found in fresh processes again
 
 
@@ -114,6 +117,14 @@ class Paired(Bounded):
         low, high = sorted(loss_of(end, self.goal) for end in (ratio.low, ratio.high))
         return Interval(value, low, high)
 
+    def beyond(self, bound: float, alpha: float) -> bool:
+        """As the interval says, if there are pairs enough."""
+        return self._enough and super().beyond(bound, alpha)
+
+    def within(self, bound: float, alpha: float) -> bool:
+        """As the interval says, if there are pairs enough."""
+        return self._enough and super().within(bound, alpha)
+
     def confirmed(self, bound: float) -> bool:
         """Each of at least two attempts says so by its own median."""
         losses = [loss_of(float(np.median(series)), self.goal) for series in self.attempts]
@@ -123,8 +134,16 @@ class Paired(Bounded):
         """Student's t with as many units as balanced pairs."""
         from scipy.special import stdtrit
 
-        freedom = max(2.0, sum(map(len, self.attempts)) / _BALANCED - 1)
+        freedom = max(2.0, self._count / _BALANCED - 1)
         return float(stdtrit(freedom, alpha) / stdtrit(freedom, LEVEL))
+
+    @property
+    def _count(self) -> int:
+        return sum(map(len, self.attempts))
+
+    @property
+    def _enough(self) -> bool:
+        return self._count >= _FEWEST_PAIRS
 
 
 @dataclass(frozen=True)

@@ -110,3 +110,10 @@ def test_settling_takes_four_times_as_long_for_half_the_width() -> None:
             return Interval(0.0, -0.1, 0.1)
 
     assert settling_factor(TwiceTooWide(0.5), 0.05) == pytest.approx(4.0)
+
+
+def test_few_pairs_say_nothing_for_certain() -> None:
+    few, enough = (Paired("min", (np.full(count, 2.0), np.full(count, 2.0))) for count in (3, 4))
+    assert not few.beyond(0.05, 0.01)
+    assert enough.beyond(0.05, 0.01)
+    assert not Paired("min", (np.full(7, 0.5),)).within(0.05, 0.05)
