@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ __all__ = ["TYPES", "Int8Static", "dequantised"]
 
 TYPES = {"u8s8": ("QUInt8", "QInt8"), "s8s8": ("QInt8", "QInt8"), "u8u8": ("QUInt8", "QUInt8")}
 """Our values → members of ``onnxruntime.quantization.QuantType`` for activations and weights."""
-
-_QDQ = frozenset({"QuantizeLinear", "DequantizeLinear"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Int8Static:
         oldest = PER_CHANNEL_OPSET if self.per_channel else OLDEST_OPSET
         with prepared(source, target, Prepare(self.library, oldest)) as ready:
             count = self._quantise(ready, target)
-            counted = dequantised(load_graph(target)) - dequantised(ready.original)
+            counted = dequantised(load_graph(target), self._kinds()) - dequantised(ready.original, self._kinds())
             facts = {"quantised": dict(sorted(counted.items())), "calibrated_on": count}
             return ready.change(
                 "int8_static", target, counted, "nothing was quantised: no operator is in reach", **facts
@@ -91,9 +89,8 @@ class Int8Static:
         return sorted(PRODUCTS if self.products_only else {*QDQRegistry, *QLinearOpsRegistry})
 
 
-def dequantised(model: Any) -> Counter[str]:
-    """Count, by kind, the operators of the main graph that read a dequantised tensor."""
+def dequantised(model: Any, kinds: Collection[str]) -> Counter[str]:
+    """Count, of these kinds, the operators of the main graph that read a dequantised tensor: others merely follow one."""
     read = {node.output[0] for node in model.graph.node if node.op_type == "DequantizeLinear"}
-    return Counter(
-        kind(node) for node in model.graph.node if node.op_type not in _QDQ and not read.isdisjoint(node.input)
-    )
+    reading = (kind(node) for node in model.graph.node if not read.isdisjoint(node.input))
+    return Counter(name for name in reading if name in kinds)
