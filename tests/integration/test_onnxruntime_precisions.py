@@ -12,6 +12,8 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from autotune.api.prepare import prepare
+from autotune.api.settings import SearchSettings
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.errors import BuildError, CheckError
@@ -216,6 +218,19 @@ def test_static_int8_of_models_that_broke_quantisers(
     assert nearness(backend, build, path, artifact, samples[0]) > 0.98
 
 
+def test_a_bias_that_is_a_row_does_not_stop_the_quantiser(
+    backend: OnnxRuntimeBackend, build: Build, tmp_path: Path
+) -> None:
+    node, value, weight = onnx_models.node, onnx_models.value, onnx_models.weight
+    weights = {"w": weight(0, 16, 8), "row": weight(1, 1, 8)}
+    path = tmp_path / "m.onnx"
+    gemm = node("Gemm", ["x", "w", "row"], ["y"])
+    onnx_models.save(path, [gemm], [value("x", ["N", 16])], [value("y", ["N", 8])], weights)
+    artifact = build(path, STATIC, floats(1, 16))
+    assert artifact.changed["int8_static"]["quantised"] == {"Gemm": 1}
+    assert nearness(backend, build, path, artifact, floats(1, 16)[0]) > 0.99
+
+
 # float16
 
 
@@ -381,3 +396,16 @@ def test_where_activations_lie_changes_no_output(
     inputs = floats(2, 16)[0]
     found = run(backend, build(path, FP32.with_(memory=memory)), inputs)
     np.testing.assert_array_equal(found["y"], run(backend, build(path, FP32), inputs)["y"])
+
+
+@pytest.mark.parametrize("data", [None, str(DIGITS / "test.npz")], ids=["generated", "given"])
+def test_a_search_calibrates_on_the_users_data_only(tmp_path: Path, data: str | None) -> None:
+    settings = SearchSettings(model=DIGITS / "model.onnx", data=data, output=tmp_path / "run", tracking=False)
+    space = prepare(settings).search.space
+    precision = space.parameter("precision")
+    assert precision is not None
+    assert ("int8_static" in precision.choices) is (data is not None)
+    assert (space.experts[0]["precision"] == "int8_static") is (data is not None)
+    assert all(space.fault(one) is None for one in (space.baseline, space.reference, *space.experts))
+    told = [one.reason for one in space.omissions if "int8_static" in one.values]
+    assert bool(told) is (data is None)

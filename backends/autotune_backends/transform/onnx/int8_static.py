@@ -11,6 +11,7 @@ from typing import Any
 from autotune.core.samples import Tensors
 from autotune_backends.transform.onnx.calibration import tensor_ranges
 from autotune_backends.transform.onnx.change import Change
+from autotune_backends.transform.onnx.flat_bias import flatten_biases
 from autotune_backends.transform.onnx.graph import kind, load_graph
 from autotune_backends.transform.onnx.opset import OLDEST_OPSET, PER_CHANNEL_OPSET
 from autotune_backends.transform.onnx.prepare import Prepare
@@ -66,8 +67,10 @@ class Int8Static:
         activations, weights = (getattr(QuantType, name) for name in TYPES[self.types])
         options = {"DefaultTensorType": int(TensorProto.FLOAT)}
         with quiet_tools():
+            model = load_model_with_shape_infer(ready.path)
+            flatten_biases(model)
             quantiser = QDQQuantizer(
-                load_model_with_shape_infer(ready.path),
+                model,
                 self.per_channel,
                 self.reduce_range,
                 weights,
