@@ -50,5 +50,8 @@ def read_front(folder: RunFolder) -> Front:
     """Return the run's front. Raises ``UserError`` when there is none yet."""
     front = folder.front()
     if front is None:
-        raise UserError(f"{folder.path} has no front yet", f"finish its search: autotune search --resume {folder.path}")
+        raise UserError(
+            f"{folder.path} has no front yet",
+            f"finish its search: autotune search --resume {folder.path} --budget NEW-TOTAL",
+        )
     return front

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,16 @@ __all__ = ["console", "print_json"]
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that wraps at the terminal's width, or at 100 columns when the output is no terminal."""
+    """Return a console as wide as the terminal; where there is none, as COLUMNS says, else 100 columns."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else 100, soft_wrap=False)
+    return Console(
+        stderr=stderr,
+        highlight=False,
+        width=None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 100,
+        soft_wrap=False,
+    )
 
 
 def print_json(text: str) -> None:

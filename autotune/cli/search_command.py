@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from autotune.api.searching import again, resume, run_prepared
 from autotune.api.settings import SearchSettings
 from autotune.cli.output import console, print_json
 from autotune.core.clock import SystemClock
-from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, UserError
+from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, OutOfTime, UserError
 from autotune.core.units import parse_budget
 from autotune.core.watching import Observer
 from autotune.report import print_front, progress, space_text
@@ -53,7 +54,7 @@ def run_search(request: Request) -> int:
                 if request.dry_run:
                     return _dry_run(prepared, request)
                 run = _search(prepared, request, stop)
-        except (AllTrialsFailed, NothingFeasible) as error:
+        except (AllTrialsFailed, NothingFeasible, OutOfTime) as error:
             if stop.signal is None:
                 raise
             print(f"autotune: stopped before there was an answer: {error.problem}", file=sys.stderr)
@@ -131,6 +132,7 @@ def _stopped_by_signals(stop: Stop) -> Iterator[None]:
         if stop.requested:
             raise SystemExit(128 + number)
         stop.request(number)
+        os.write(2, b"stopping: what was found is kept; again to stop at once\n")
 
     earlier = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

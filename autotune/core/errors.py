@@ -16,6 +16,7 @@ __all__ = [
     "MeasureError",
     "NothingFeasible",
     "OpenError",
+    "OutOfTime",
     "Stage",
     "TrialError",
     "UserError",
@@ -75,6 +76,12 @@ class AllTrialsFailed(UserError):
     """No trial succeeded, the unmodified model included."""
 
     exit_code = ExitCode.ALL_FAILED
+
+
+class OutOfTime(UserError):
+    """The budget was used up before the unmodified model was measured: nothing can be said."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class TrialError(Exception):

@@ -51,7 +51,10 @@ class Miss(Record):
 
 
 class Front(FileRecord):
-    """The points no other feasible point beats on every objective, the baseline, and what nearly made it."""
+    """The points no other feasible point beats on every objective, the baseline, and what nearly made it.
+
+    ``tried`` counts the candidates that ended, the baseline not among them; None: not told.
+    """
 
     schema_: str = Field(default="autotune/front/1", alias="schema")
     search: str
@@ -66,6 +69,7 @@ class Front(FileRecord):
     knee: str | None = None
     dropped: tuple[Dropped, ...] = ()
     misses: tuple[Miss, ...] = ()
+    tried: int | None = None
 
     def point(self, id: str) -> Point | None:
         """The point of that id, the baseline included; None when there is none."""

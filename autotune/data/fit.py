@@ -159,7 +159,8 @@ def _lacks_axis(found: tuple[int, ...], shape: tuple[Dim, ...], model: ModelFact
 def _check_shape(rows: _Rows, name: str, needed: tuple[Dim, ...], sizes: dict[str, tuple[int, str]]) -> None:
     found, lead = rows.shapes[name], len(rows.lead)
     if len(found) != len(needed):
-        problem = f"{name!r} has {len(found) + lead} axes, the model needs {len(needed) + lead}"
+        what = "are needed, the samples' own first" if lead else "are needed"
+        problem = f"{name!r} has {len(found) + lead} axes, {len(needed) + lead} {what}"
         batched = not lead and len(found) == len(needed) + 1 and found[0] == 1
         rows.refuse(f"{problem}: leave out the batch axis" if batched else problem, name, needed)
     for position, (size, dim) in enumerate(zip(found, needed, strict=True)):

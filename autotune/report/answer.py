@@ -27,6 +27,8 @@ _WORDS = {
 def answer_sentence(front: Front) -> str:
     """Say what to use. Where nothing is certainly better than the original, say so, and to keep it."""
     point = recommended(front)
+    if point is None and front.tried == 0:
+        return f"Nothing is known yet: no candidate was tried before the search ended ({_original(front)})."
     if point is None:
         return f"Nothing beats the original: keep it as it is ({_original(front)})."
     gains, worse = gains_and_losses(front, point)

@@ -21,7 +21,8 @@ from autotune.report.shown_points import ShownPoint, shown_points
 __all__ = ["front_table", "print_front"]
 
 _STYLES = {"better": "green", "worse": "yellow", "undecided": ""}
-_LEGEND = "× the original, measured side by side; more than 1 is better. In brackets: 95 % intervals. ~ estimated."
+_RATIOS = "× the original, measured side by side; more than 1 is better. "
+_INTERVALS = "In brackets: 95 % intervals. ~ estimated."
 _LABEL_COLUMNS, _CELL_COLUMNS = 14, 26  # what a point's name and a cell with ratio and interval on one line take
 
 
@@ -42,7 +43,7 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
         console.print(Text(line, style="dim"))
     if run is not None:
         point = recommended(front) or front.baseline
-        console.print(Text(f"autotune export {run} --point {point.id} -o DIR"), soft_wrap=True)
+        console.print(Text(f"next: autotune export {run} --point {point.id} -o DIR"), soft_wrap=True)
 
 
 def front_table(front: Front, width: int = 80) -> Table:
@@ -96,7 +97,8 @@ def _number(value: Value, factor: float) -> str:
 def _legend(front: Front) -> str:
     quality = front.baseline.metrics.get(front.quality)
     taken = f" {front.quality.capitalize()}: {quality.basis}." if quality is not None and quality.basis else ""
-    return f"{_LEGEND}{taken}"
+    ratios = _RATIOS if any(point.ratios for point in front.points) else ""
+    return f"{ratios}{_INTERVALS}{taken}"
 
 
 def _hidden(front: Front) -> list[str]:

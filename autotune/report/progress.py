@@ -101,7 +101,7 @@ def _headline(search: Watched) -> str:
     budget = f"budget {format_duration(search.budget_s)}" if search.budget_s is not None else "no time limit"
     trials = f", at most {search.max_trials} trials" if search.max_trials is not None else ""
     objectives = ", ".join(objective.metric for objective in search.objectives)
-    return f"{search.id}: {search.model} for {objectives}; {budget}{trials}"
+    return f"search {search.id}: {search.model} for {objectives}; {budget}{trials}"
 
 
 def _live_lines(search: Watched, spent_s: float, now: Progress | None, running: list[Trial]) -> list[Text]:

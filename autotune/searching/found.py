@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.core.candidate import Candidate
-from autotune.core.errors import AllTrialsFailed
+from autotune.core.errors import AllTrialsFailed, OutOfTime
 from autotune.core.front import BASELINE_ID
 from autotune.core.objective import Objective
 from autotune.core.trial import Failure, TrialRecord
@@ -16,7 +16,20 @@ from autotune.searching.contenders import Contender, Verdicts, baseline_contende
 from autotune.searching.drift import drift_of
 from autotune.searching.objectives import costs_of, usable_objectives
 
-__all__ = ["Found", "Place", "confirmed", "found_by_searching", "measured_again", "names_of", "place_of"]
+__all__ = [
+    "MORE_TIME",
+    "NOT_MEASURED",
+    "Found",
+    "Place",
+    "confirmed",
+    "found_by_searching",
+    "measured_again",
+    "names_of",
+    "place_of",
+]
+
+NOT_MEASURED = "the budget was used up before the unmodified model was measured"
+MORE_TIME = "go on with a larger one: autotune search --resume RUN --budget NEW-TOTAL"
 
 Place = tuple[str, Candidate]
 
@@ -45,7 +58,7 @@ class Found:
 def found_by_searching(records: Sequence[TrialRecord], search: SearchFile) -> Found:
     """The front by the search's own numbers, widened by the drift: what is worth measuring again.
 
-    Raises ``AllTrialsFailed`` when the baseline was never measured.
+    Raises ``AllTrialsFailed`` or ``OutOfTime`` when the baseline was never measured.
     """
     baseline = _first_baseline(records)
     objectives, _ = usable_objectives(search.objectives, baseline)
@@ -108,5 +121,7 @@ def _first_baseline(records: Sequence[TrialRecord]) -> TrialRecord:
         if record.trial.purpose == "baseline" and record.measurement:
             return record
     failures = [record.outcome for record in records if isinstance(record.outcome, Failure)]
-    why = f": {failures[0].message.partition(chr(10))[0]}" if failures else ""
-    raise AllTrialsFailed(f"the unmodified model was never measured{why}", "mend that first, then search again")
+    if not failures:
+        raise OutOfTime(NOT_MEASURED, MORE_TIME)
+    why = failures[0].message.partition(chr(10))[0]
+    raise AllTrialsFailed(f"the unmodified model was never measured: {why}", "mend that first, then search again")

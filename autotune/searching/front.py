@@ -61,6 +61,7 @@ def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, 
         knee=None if middle is None else points[middle].id,
         dropped=dropped,
         misses=nearest_misses([record for record in records if record.trial.purpose != "front"], search.context.limits),
+        tried=sum(record.trial.purpose == "search" for record in records),
     )
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from statistics import quantiles
 
 from autotune.core.clock import Clock
-from autotune.core.errors import AllTrialsFailed
+from autotune.core.errors import AllTrialsFailed, OutOfTime
 from autotune.core.ports import Executor, Sampler, Tracker
 from autotune.core.trial import Failure, Trial, TrialRecord
 from autotune.core.watching import Observer, Progress, Silent
 from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.ending import Ending, Reason
+from autotune.searching.found import MORE_TIME, NOT_MEASURED
 from autotune.searching.objectives import usable_objectives
 from autotune.searching.patience import Patience
 from autotune.searching.plans import Plans, duration_s
@@ -44,7 +45,7 @@ def search(  # noqa: PLR0913
     """Search until the budget (less what the front's second measurement needs), the space, the patience or the number of
     trials is used up, or ``stop`` is requested. Records already in ``run`` are told first: that is resume.
 
-    Raises ``AllTrialsFailed`` when the unmodified model does not run, or was not measured within the budget.
+    Raises ``AllTrialsFailed`` when the unmodified model does not run, ``OutOfTime`` when it was not measured in time.
     """
     return _Search(sampler, executor, run, budget, trackers, clock, plans, stop or Stop(), observer or Silent()).run()
 
@@ -171,9 +172,7 @@ class _Search:
         self.executor.cancel()
         self._running.clear()
         if reason == "budget" and self._front.baseline is None:
-            raise AllTrialsFailed(
-                "the unmodified model was not measured within the budget", "give the search more time with --budget"
-            )
+            raise OutOfTime(NOT_MEASURED, MORE_TIME)
         return reason
 
     def _expected_s(self) -> float:

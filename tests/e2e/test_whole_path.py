@@ -49,7 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(place: Path) -> Path:
     """A search by Ray workers, tracked in a local store."""
-    out = autotune(*SEARCH, "--trials", "8", "--budget", "75s", "-o", "run", "--json", cwd=place)
+    out = autotune(*SEARCH, "--trials", "6", "--budget", "60s", "-o", "run", "--json", cwd=place)
     assert json.loads(out)["schema"] == "autotune/front/1"
     return place / "run"
 
@@ -184,9 +184,9 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(place: Path
     command = [
         *SEARCH,
         "--trials",
-        "6",
+        "4",
         "--budget",
-        "70s",
+        "35s",
         "--executor",
         "process",
         "--no-tracking",
@@ -205,7 +205,7 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(place: Path
     after = [record["trial"]["key"] for record in journal(place / "killed")]
     assert after[: len(before)] == before
     assert len(set(after)) == len(after)
-    assert len([record for record in journal(place / "killed") if record["trial"]["purpose"] != "front"]) == 6
+    assert len([record for record in journal(place / "killed") if record["trial"]["purpose"] != "front"]) == 4
 
 
 def test_sigint_keeps_what_was_found_and_exits_130(place: Path) -> None:

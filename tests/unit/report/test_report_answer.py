@@ -48,3 +48,8 @@ def test_simulated_ratio_needs_no_interval(front: Front) -> None:
     )
     point = front.points[0].model_copy(update={"ratios": {"latency_p50": bare}})
     assert "2.31× faster (simulated)" in answer_sentence(front.model_copy(update={"points": (point,)}))
+
+
+def test_a_search_that_tried_nothing_claims_nothing(front: Front) -> None:
+    untried = front.model_copy(update={"points": (front.baseline,), "tried": 0})
+    assert answer_sentence(untried).startswith("Nothing is known yet")

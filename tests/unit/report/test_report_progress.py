@@ -50,7 +50,7 @@ def test_piped_search_prints_one_line_a_trial_without_control_characters() -> No
     replay(PlainProgress(Console(file=stream, width=80)))
     lines = stream.getvalue().splitlines()
     assert lines[:3] == [
-        "s1: m.onnx for latency_p50; budget 1 min 00 s",
+        "search s1: m.onnx for latency_p50; budget 1 min 00 s",
         "note: no --data",
         "starting the executor",
     ]
