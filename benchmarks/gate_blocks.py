@@ -34,7 +34,7 @@ from benchmarks.tape import RECORDED, Tape, load_tapes, save_tapes, tape_of
 __all__ = ["Block", "conditions", "load_blocks"]
 
 CONDITIONS = ("quiet", "neighbour")
-BLOCK_S = 12.0  # of each side: as long as the longest attempt of a gate with the default budget
+BLOCK_S = 16.0  # of each side: longer than the longest attempt of a gate with the default budget
 
 _SIDES = ("a", "b")
 
@@ -112,7 +112,8 @@ def block_of(one: Subject) -> Block:
         opened = time.perf_counter()
         measure(a, one.loads, plan, clock=SystemClock(), watch=watch, against=Against(b, one.loads))
         measured = time.perf_counter()
-    rounds = watch.rounds[: len(watch.rounds) // 4 * 4]  # a b, b a, a b, …
+    whole = watch.rounds[: len(watch.rounds) // 4 * 4]  # a b, b a, a b, …
+    rounds = [(start - whole[0][0], samples, reasons) for start, samples, reasons in whole]
     sides = {"a": rounds[0::4] + rounds[3::4], "b": rounds[1::4] + rounds[2::4]}
     tapes = {name: tape_of(sorted(side, key=lambda entry: entry[0])) for name, side in sides.items()}
     return Block(tapes, (opened - began) + (time.perf_counter() - measured))

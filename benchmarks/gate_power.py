@@ -88,7 +88,7 @@ def equal_figures(pool: ProcessPoolExecutor, count: int, asked: Namespace) -> It
         outcomes = outcomes_of(pool, Case(condition, asked.recorded), count, asked.seed)
         failed, doubt = share(outcomes, "failed"), share(outcomes, "inconclusive")
         recorded = load_blocks(condition, asked.recorded)
-        minutes = sum(float(block.tapes["a"].began_s[-1]) for block in recorded) / 60
+        minutes = sum(float(tape.latency_s.sum()) for block in recorded for tape in block.tapes.values()) / 60
         yield Figure(f"A/A gates, {condition}", float(count), f"from {len(recorded)} blocks, {minutes:.1f} min")
         disturbed = float(np.mean(np.concatenate([block.tapes["a"].disturbed for block in recorded])))
         yield Figure(f"rounds that were disturbed when recorded, {condition}", disturbed)
