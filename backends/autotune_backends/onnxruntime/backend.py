@@ -25,7 +25,7 @@ __all__ = ["OPENER", "OnnxRuntimeBackend"]
 OPENER = "autotune_backends.onnxruntime.session:open_session"
 """What a session's process calls."""
 
-_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "numpy")
+_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "sympy", "numpy")
 
 
 class OnnxRuntimeBackend:
@@ -112,6 +112,7 @@ class OnnxRuntimeBackend:
             products=products(graph),
             transformer=transformer_parts(graph),
             block_tool=_version("onnx-ir") is not None,
+            fusion_tool=_version("sympy") is not None,
             numa_nodes=numa_nodes(),
         )
 

@@ -19,7 +19,8 @@ class ModelTraits:
 
     ``quantisable`` counts the operators that dynamic int8 may reach, by kind; ``products`` those of the main graph that
     static int8 is for. ``batch`` was seen by running. ``transformer`` names what could be fused.
-    ``block_tool``: whether the package that onnxruntime's block quantiser needs is installed. ``numa_nodes`` are counted.
+    ``block_tool``, ``fusion_tool``: whether the packages that onnxruntime's block quantiser (onnx-ir) and its transformer
+    optimiser (sympy) need are installed. ``numa_nodes`` are counted.
     """
 
     weights: str | None
@@ -28,6 +29,7 @@ class ModelTraits:
     products: Counter[str] = field(default_factory=Counter)
     transformer: tuple[str, ...] = ()
     block_tool: bool = True
+    fusion_tool: bool = True
     numa_nodes: int = 1
 
 

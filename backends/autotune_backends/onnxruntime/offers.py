@@ -44,6 +44,8 @@ def _fusion(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
         found.omit("fusion", "the model has no float32 weights")
     elif not traits.transformer:
         found.omit("fusion", "the model has no attention, layer normalisation or GELU written out")
+    elif not traits.fusion_tool:
+        found.omit("fusion", "onnxruntime's transformer optimiser needs the package sympy: pip install sympy")
     else:
         doc = f"onnxruntime's transformer optimiser: {', '.join(traits.transformer)}"
         formats = (as_is(model, traits), *(("int8_dynamic",) if traits.quantisable else ()))

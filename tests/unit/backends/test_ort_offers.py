@@ -109,6 +109,12 @@ def test_fusion_is_for_transformers_and_what_is_quantised_after_it() -> None:
     assert "no attention" in reason(offered(), "fusion")
 
 
+def test_fusion_without_its_package_is_left_out_with_the_command_that_brings_it() -> None:
+    assert "pip install sympy" in reason(
+        offered(traits={"transformer": ("attention",), "fusion_tool": False}), "fusion"
+    )
+
+
 def test_threads_are_pinned_nowhere_and_why() -> None:
     assert "one NUMA node" in reason(offered(), "affinity")
     assert "numactl" in reason(offered(traits={"numa_nodes": 2}), "affinity")
