@@ -28,7 +28,7 @@ def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     for text in texts:
         match = _DIM.fullmatch(text.strip())
         sizes = tuple(int(size) for size in match[2].split(",")) if match else (0,)
-        if match is None or min(sizes) < 1:
+        if match is None or not 1 <= min(sizes) <= max(sizes) < 2**31:
             raise UserError(
                 f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128"
             )

@@ -75,8 +75,9 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
             return int(ExitCode.USAGE)
         if debug:
             raise
+        said = str(error).strip().rpartition("\n")[2]  # a trial's process reports its whole traceback
         print(
-            f"autotune: this is a bug in autotune: {type(error).__name__}: {error}\n"
+            f"autotune: this is a bug in autotune: {type(error).__name__}: {said}\n"
             "what was found so far is kept; run again with --debug for the traceback, and please report it",
             file=sys.stderr,
         )

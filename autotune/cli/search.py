@@ -63,7 +63,7 @@ def search(
     sampler: Annotated[
         str, typer.Option(help="auto: experts, then enumeration or TPE.", rich_help_panel=_HOW)
     ] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.", rich_help_panel=_HOW)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=_HOW)] = 0,
     patience: Annotated[
         float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)
     ] = 0.2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from autotune.core.errors import UserError, nearest
@@ -36,6 +37,7 @@ UNITS: dict[str, tuple[str, float]] = {
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*(\S*)\s*")
 _BUDGET_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+_LONGEST_BUDGET_S = 10 * 366 * 86400.0
 _BUDGET_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -49,6 +51,8 @@ def parse_quantity(text: str, unit: str) -> float:
     if match is None:
         raise UserError(f"{text!r} is not a number with a unit", "write for example 50ms, 1.5GB or 0.98")
     number, written = float(match[1]), match[2]
+    if not math.isfinite(number):
+        raise UserError(f"{text!r} is too large a number", "write for example 50ms, 1.5GB or 0.98")
     if not written:
         return number
     if written not in UNITS:
@@ -66,8 +70,8 @@ def parse_budget(text: str) -> float:
     if not parts or "".join(number + unit for number, unit in parts) != text.strip():
         raise UserError(f"--budget {text!r} is not a time", remedy)
     seconds = sum(float(number) * _BUDGET_SECONDS[unit] for number, unit in parts)
-    if seconds <= 0:
-        raise UserError(f"--budget {text!r} leaves no time", remedy)
+    if not 0 < seconds < _LONGEST_BUDGET_S:
+        raise UserError(f"--budget {text!r} is no time to search", remedy)
     return seconds
 
 

@@ -12,7 +12,7 @@ from autotune.core.front import BASELINE_ID
 from autotune.core.plan import Plan
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
-from autotune.export.judging import CLOSE, PAIRED, doubt_if_busy, judge_absolute, judge_ratio, middle
+from autotune.export.judging import ABSOLUTE, CLOSE, PAIRED, doubt_if_busy, judge_absolute, judge_ratio, middle
 from autotune.export.verdict import Compared
 from autotune.replay.instruments import Instruments
 from autotune.replay.loads import phase_loads
@@ -56,8 +56,9 @@ def check_speed(
         if settled(attempts) or clock.now_s() + took > end:
             break
     merged = tuple(middle(of_one) for of_one in zip(*attempts, strict=True))
-    doubt = () if settled(attempts) else (_NO_TIME,)
-    return Speed(merged, len(attempts), (*measured.notes, *doubt))
+    if settled(attempts):
+        return Speed(merged, len(attempts), measured.notes)
+    return Speed(tuple(_in_doubt(entry) for entry in merged), len(attempts), (*measured.notes, _NO_TIME))
 
 
 def settled(attempts: Sequence[Sequence[Compared]]) -> bool:
@@ -102,6 +103,13 @@ def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Me
     if name in measured.metrics:
         return judge_absolute(name, promised, measured.metrics[name])
     return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
+
+
+def _in_doubt(entry: Compared) -> Compared:
+    """What looked broken, but could not be measured again: not a verdict, unless it is far beyond what drift does."""
+    if entry.verdict != "broken" or (entry.worse or 0.0) > ABSOLUTE:
+        return entry
+    return entry.model_copy(update={"verdict": "not compared", "reason": "seen once, and not measured again"})
 
 
 def _close(entry: Compared) -> bool:

@@ -26,6 +26,8 @@ _WORDS = {
 
 def answer_sentence(front: Front) -> str:
     """Say what to use. Where nothing is certainly better than the original, say so, and to keep it."""
+    if not front.points and front.limits:
+        return f"Nothing holds every limit ({', '.join(front.limits)}); the original: {_original(front)}."
     point = recommended(front)
     if point is None and front.tried == 0:
         return f"Nothing is known yet: no candidate was tried before the search ended ({_original(front)})."

@@ -50,6 +50,11 @@ def test_simulated_ratio_needs_no_interval(front: Front) -> None:
     assert "2.31× faster (simulated)" in answer_sentence(front.model_copy(update={"points": (point,)}))
 
 
+def test_a_front_on_which_nothing_holds_the_limits_says_so(front: Front) -> None:
+    broken = front.model_copy(update={"points": (), "limits": ("latency_p50<=1ns",)})
+    assert answer_sentence(broken).startswith("Nothing holds every limit (latency_p50<=1ns)")
+
+
 def test_a_search_that_tried_nothing_claims_nothing(front: Front) -> None:
     untried = front.model_copy(update={"points": (front.baseline,), "tried": 0})
     assert answer_sentence(untried).startswith("Nothing is known yet")
