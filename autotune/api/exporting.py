@@ -66,9 +66,8 @@ class Exporter:
 
         context = self._run.search.context
         try:
-            return obtain(
-                self._run.layout, build_key(context, candidate, device), candidate, self._builder(candidate, device)
-            )[0]
+            key, build = build_key(context, candidate, device), self._builder(candidate, device)
+            return obtain(self._run.layout, key, candidate, build, checked=True)[0]
         except BuildError as error:
             raise UserError(
                 f"the point cannot be built again: {error.message}", "is the model still where it was?"

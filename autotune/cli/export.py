@@ -16,7 +16,8 @@ def export(
     point: Annotated[
         str | None,
         typer.Option(
-            help="ID, knee, fastest, frugal, accurate, baseline, or a metric. Default: the knee.", show_default=False
+            help="ID, knee, fastest, frugal, accurate, baseline, or a metric. Default: the answer's.",
+            show_default=False,
         ),
     ] = None,
     picked: Annotated[bool, typer.Option("--picked", help="The point picked in MLflow.")] = False,

@@ -36,10 +36,8 @@ def run_export(request: ExportRequest) -> int:
     from autotune.cli.output import print_json
 
     _refuse_confusion(request)
-    if request.run is not None and not request.picked:
-        exported = _from_run(request, request.run, request.point or "knee")
-    else:
-        exported = _from_tracker(request)
+    local = None if request.picked else request.run
+    exported = _from_tracker(request) if local is None else _from_run(request, local)
     if request.as_json:
         print_json(json.dumps({"schema": "autotune/export/1", "folder": str(request.output), **exported}))
     else:
@@ -70,15 +68,17 @@ def _refuse_confusion(request: ExportRequest) -> None:
         raise UserError(f"--point does not go with {sources[0]}", "leave one of them out")
 
 
-def _from_run(request: ExportRequest, run: Path, name: str) -> dict[str, str]:
+def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
+    """Export the point that was named, else the one that the answer sentence recommends, else the original."""
     from autotune.api.exporting import Exporter
     from autotune.api.run import read_front
     from autotune.export import choose_point
+    from autotune.report import recommended
     from autotune.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
     front = read_front(folder)
-    point = choose_point(front, name if name != "knee" or front.knee else "baseline")
+    point = choose_point(front, request.point) if request.point else recommended(front) or front.baseline
     Exporter(folder, front, samples=request.samples, original=request.original).export(point, request.output)
     return {"point": point.id, "search": front.search}
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
+from autotune.core.hashing import hash_files
 from autotune.runs.atomic import place_folder, write_atomic
 from autotune.runs.layout import RunLayout
 from autotune.runs.lock import exclusive
@@ -21,17 +22,21 @@ _BUILDING = ".building-"
 
 
 def obtain(
-    layout: RunLayout, key: str, candidate: Candidate, build: Callable[[Path], Artifact]
+    layout: RunLayout, key: str, candidate: Candidate, build: Callable[[Path], Artifact], *, checked: bool = False
 ) -> tuple[Artifact, bool]:
     """Return the artifact of the build ``key``, and whether it was built now.
 
     ``build`` is given an empty folder and may raise whatever it wants: nothing is kept then. Of several processes that
     want the same build, one builds and the others wait. The artifact's candidate is ``candidate``: builds are shared
-    between candidates that differ only in how they are loaded or run.
+    between candidates that differ only in how they are loaded or run. ``checked``: the stored files are hashed, and built
+    again when they are not what was built; otherwise their sizes are looked at.
     """
     index = layout.build(key)
     with exclusive(index.with_suffix(".lock")):
         known = _read(layout, index)
+        if checked and known is not None and not _sound(known):
+            shutil.rmtree(known.folder)
+            known = None
         artifact = known or _build(layout, index, build)
     return artifact.model_copy(update={"candidate": candidate}), known is None
 
@@ -53,7 +58,12 @@ def _read(layout: RunLayout, index: Path) -> Artifact | None:
 
 
 def _whole(folder: Path, artifact: Artifact) -> bool:
-    return all((folder / file).is_file() for file in artifact.files)
+    files = [folder / file for file in artifact.files]
+    return all(file.is_file() for file in files) and sum(file.stat().st_size for file in files) == artifact.size_bytes
+
+
+def _sound(artifact: Artifact) -> bool:
+    return hash_files([artifact.folder / file for file in artifact.files], artifact.folder) == artifact.sha256
 
 
 def _build(layout: RunLayout, index: Path, build: Callable[[Path], Artifact]) -> Artifact:

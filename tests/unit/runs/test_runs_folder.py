@@ -357,6 +357,16 @@ def test_a_removed_artifact_is_built_again(tmp_path: Path) -> None:
     assert (artifact.folder / "m.onnx").is_file()
 
 
+@pytest.mark.parametrize("damage", ["cut", "weighed"])
+def test_a_damaged_artifact_is_built_again(tmp_path: Path, damage: str) -> None:
+    layout, builder = RunLayout(folder=tmp_path), Builder()
+    artifact, _ = obtain(layout, "k", BASELINE, builder)
+    (artifact.folder / "m.onnx").write_text(damage)
+    mended, built = obtain(layout, "k", BASELINE, builder, checked=True)
+    assert built
+    assert (mended.folder / "m.onnx").read_text() == "weights"
+
+
 def test_the_driver_sweeps_up_half_made_builds(run: RunFolder) -> None:
     (run.layout.artifacts / ".building-x1").mkdir(parents=True)
     run.layout.work("t1").parent.mkdir()
