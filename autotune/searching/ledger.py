@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autotune.core.candidate import Candidate
-from autotune.core.trial import Trial, TrialRecord
+from autotune.core.trial import Failure, Trial, TrialRecord
 
 __all__ = ["Ledger", "trial_id", "trial_number"]
 
@@ -60,6 +60,12 @@ class Ledger:
     def knows(self, device: str, candidate: Candidate) -> bool:
         """Whether that candidate ran there, or is running."""
         return (device, candidate) in self._seen
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the baseline may be tried: for the first time, or once more when its trial was lost to something else."""
+        lost = [isinstance(record.outcome, Failure) and record.outcome.cause == "lost" for record in self._records]
+        return not self._pending and len(lost) < 2 and all(lost)
 
     @property
     def repeats(self) -> int:

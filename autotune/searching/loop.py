@@ -71,6 +71,7 @@ class _Search:
         self._front = RunningFront(asked.objectives, asked.context.limits)
         self._patience = Patience(asked.patience)
         self._recent: deque[float] = deque(maxlen=_RECENT)
+        self._lost = 0
         self._running: dict[str, Trial] = {}
         self._held: Trial | None = None
         self._tally = Tally()
@@ -161,6 +162,9 @@ class _Search:
     def _refuse_broken_baseline(self, record: TrialRecord) -> None:
         if record.trial.purpose == "baseline" and self._front.baseline is None and isinstance(record.outcome, Failure):
             failure = record.outcome
+            self._lost += failure.cause == "lost"
+            if failure.cause == "lost" and self._lost < 2:
+                return  # what ended it was not the model: the sampler asks for it once more
             raise AllTrialsFailed(
                 f"the unmodified model does not run: {failure.stage} failed ({failure.cause}): "
                 f"{failure.message.partition(chr(10))[0]}",

@@ -53,7 +53,7 @@ class TrialSequence(ABC):
     def ask(self) -> Trial | None:
         """The next trial; None when nothing is left, or while the baseline is still running."""
         if self.ledger.baseline is None:
-            return None if self.ledger.pending or self.ledger.records else self._baseline_trial(1)
+            return self._baseline_trial(self.ledger.next_number()) if self.ledger.may_begin else None
         number = self.ledger.next_number()
         place = self._next_place(number)
         if place is None:

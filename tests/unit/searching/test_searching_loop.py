@@ -140,6 +140,36 @@ def test_a_baseline_that_does_not_run_ends_the_search_with_its_cause(desk):
     assert len(table.run.records()) == 1
 
 
+class LostAtFirst(Surface):
+    """The first ``times`` trials are ended by something outside."""
+
+    times = 1
+
+    def outcome(self, trial):
+        if self.times:
+            self.__dict__["times"] = self.times - 1
+            return Failure(stage="lost", cause="lost", message="the trial's process was ended from outside by SIGKILL")
+        return super().outcome(trial)
+
+
+def test_a_baseline_that_was_lost_to_something_else_is_tried_once_more(desk):
+    asked = fake_search(max_trials=6)
+    table = desk(asked, LostAtFirst(tabulate(asked.space, respond), asked.space.baseline))
+    table.search()
+    kept = [record for record in table.run.records() if record.measurement]
+    assert [record.trial.purpose for record in table.run.records()][:2] == ["baseline", "baseline"]
+    assert len(kept) == 5
+
+
+def test_a_baseline_that_is_lost_twice_ends_the_search(desk):
+    asked = fake_search(max_trials=6)
+    surface = LostAtFirst(tabulate(asked.space, respond), asked.space.baseline)
+    surface.__dict__["times"] = 2
+    table = desk(asked, surface)
+    with pytest.raises(AllTrialsFailed, match="SIGKILL"):
+        table.search()
+
+
 def test_a_baseline_that_outlasts_the_budget_says_so(desk):
     asked = fake_search(budget_s=20.0)
     table = desk(asked, Surface(tabulate(asked.space, respond), asked.space.baseline, overhead_s=60.0))
