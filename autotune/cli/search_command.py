@@ -60,6 +60,8 @@ def run_search(request: Request) -> int:
             print(f"autotune: stopped before there was an answer: {error.problem}", file=sys.stderr)
             return 128 + stop.signal
     _print_answer(run, request)
+    if stop.signal is not None:
+        print(f"to go on: autotune search --resume {run.path}", file=sys.stderr)
     return 128 + stop.signal if stop.signal is not None else int(ExitCode.DONE)
 
 

@@ -31,6 +31,12 @@ def answer_sentence(front: Front) -> str:
     point = recommended(front)
     if point is None and front.tried == 0:
         return f"Nothing is known yet: no candidate was tried before the search ended ({_original(front)})."
+    unconfirmed = [one.id for one in front.points if one.id != BASELINE_ID and not one.ratios]
+    if point is None and unconfirmed and front.kind == "real":
+        return (
+            f"Nothing is certain yet: {', '.join(unconfirmed[:3])} may beat the original, but the search ended before that "
+            f"was measured side by side ({_original(front)})."
+        )
     if point is None:
         return f"Nothing beats the original: keep it as it is ({_original(front)})."
     gains, worse = gains_and_losses(front, point)

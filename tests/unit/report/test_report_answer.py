@@ -58,3 +58,9 @@ def test_a_front_on_which_nothing_holds_the_limits_says_so(front: Front) -> None
 def test_a_search_that_tried_nothing_claims_nothing(front: Front) -> None:
     untried = front.model_copy(update={"points": (front.baseline,), "tried": 0})
     assert answer_sentence(untried).startswith("Nothing is known yet")
+
+
+def test_points_that_were_never_measured_side_by_side_are_not_dismissed(front: Front) -> None:
+    bare = front.points[0].model_copy(update={"ratios": {}})
+    sentence = answer_sentence(front.model_copy(update={"points": (front.baseline, bare)}))
+    assert sentence.startswith(f"Nothing is certain yet: {bare.id} may beat the original")
