@@ -16,12 +16,23 @@ from autotune.core.front import Front
 from autotune.core.model import ModelFacts
 from autotune.core.picked import PickedRun
 from autotune.core.samples import Requests, Samples, Tensors
+from autotune.core.serving import Load, Served
 from autotune.core.space import Offer, SearchSpace
 from autotune.core.trial import Trial, TrialRecord
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 
-__all__ = ["Backend", "Executor", "ExecutorFactory", "Sampler", "Session", "SpaceFunction", "Tracker", "TrackerReader"]
+__all__ = [
+    "Backend",
+    "Executor",
+    "ExecutorFactory",
+    "Sampler",
+    "ServingSession",
+    "Session",
+    "SpaceFunction",
+    "Tracker",
+    "TrackerReader",
+]
 
 
 class Session(Protocol):
@@ -47,6 +58,14 @@ class Session(Protocol):
 
     def resume(self) -> None:
         """Go on after ``pause``."""
+        ...
+
+
+class ServingSession(Session, Protocol):
+    """A session that can be put under a load of many requests at once."""
+
+    def serve(self, requests: Requests, load: Load) -> Served:
+        """Put it under ``load``, ``requests``' inputs in turn. Raises ``MeasureError`` as ``outputs`` does."""
         ...
 
 

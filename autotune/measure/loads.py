@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.core.deployment import Batching
+from autotune.core.limits import Limit
 from autotune.core.ports import Session
 from autotune.core.samples import Requests
 from autotune.core.trial import Stopped
@@ -20,10 +22,17 @@ __all__ = ["Against", "Measured", "PhaseLoad"]
 
 @dataclass(frozen=True)
 class PhaseLoad:
-    """A phase of the workload and the requests that make it."""
+    """A phase of the workload and the requests that make it.
+
+    Under load: ``batching`` is the policy that requests meet, None: they run one by one. ``limits`` are what a rate must hold to
+    count; ``seek_rate``: look for the highest such rate.
+    """
 
     phase: Phase
     requests: Requests
+    batching: Batching | None = None
+    limits: tuple[Limit, ...] = ()
+    seek_rate: bool = False
 
     @property
     def name(self) -> str:

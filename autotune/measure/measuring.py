@@ -24,12 +24,13 @@ from autotune.measure.phase import AlonePhase
 from autotune.measure.racing import certainly_dominated
 from autotune.measure.rounds import Rounds
 from autotune.measure.summaries import energy_values, memory_value, phase_values
+from autotune.measure.under_load import SERVED, UnderLoad
 
 __all__ = ["measure"]
 
 Metrics = Mapping[str, Value]
 
-_SCENARIOS = ("single_stream", "offline")
+_SCENARIOS = ("single_stream", "offline", *SERVED)
 
 
 def measure(  # noqa: PLR0913 -- what every caller says, by name
@@ -54,7 +55,8 @@ def measure(  # noqa: PLR0913 -- what every caller says, by name
     ``bar``: the front's metrics, one mapping a point; a candidate that one of them certainly beats in all ``objectives`` is
     stopped after a short screen. ``known``: what is known of the candidate already (accuracy, size), for that decision.
     ``against``: measure pair by pair beside that session; ``bar`` is not used then.
-    Raises ``MeasureError`` when a session fails, or a phase is neither single stream nor offline.
+    Phases under load (``server``, ``multi_stream``) come after the others; beside another session, one side is stopped
+    meanwhile. Raises ``MeasureError`` when a session fails, or a phase's scenario is unknown.
     """
     _require_known(loads)
     kit = _Kit(plan, clock, watch or SystemWatch(cpus), power, cpus, counter)
@@ -80,6 +82,10 @@ class _Kit:
     cpus: int
     counter: EnergyCounter | None
 
+    def under_load(self, session: Session, loads: Sequence[PhaseLoad]) -> UnderLoad:
+        """The phases that put the session under load, none measured yet."""
+        return UnderLoad(session, loads, self.plan, self.clock)
+
     def rounds(self, session: Session, load: PhaseLoad) -> Rounds:
         """Make the rounds of one phase, none taken yet."""
         return Rounds(session, load, self.plan, self.clock, self.watch, self.counter)
@@ -99,22 +105,32 @@ class _Race:
 
 
 def _measure_alone(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], race: _Race) -> Measured:
-    phases = [AlonePhase(kit.rounds(session, load)) for load in loads]
+    phases = [AlonePhase(kit.rounds(session, load)) for load in loads if load.phase.scenario not in SERVED]
+    under_load = kit.under_load(session, loads)
     if race.bar and race.objectives:
         screens = [phase.screen() for phase in phases]
         screened = _summary(kit, screens)
+        screened = replace(screened, metrics={**screened.metrics, **under_load.expected()})
         if race.lost({**screened.metrics, **_energy(kit, screens, shared_model=True)}):
             return replace(screened, stopped="dominated")
     for phase in phases:
         phase.measure()
-    return _summary(kit, phases)
+    return under_load.add_to(_summary(kit, phases), kit.power, kit.cpus, counted=kit.counter is not None)
 
 
 def _measure_paired(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], against: Against) -> Measured:
     pairs = [
         PairedPhase(kit.rounds(session, mine), kit.rounds(against.session, theirs))
         for mine, theirs in zip(loads, against.loads, strict=True)
+        if mine.phase.scenario not in SERVED
     ]
+    measured = _measured_in_pairs(kit, pairs)
+    mine, theirs = kit.under_load(session, loads), kit.under_load(against.session, against.loads)
+    power = None if kit.counter is not None else kit.power
+    return mine.add_beside(theirs, measured, against, session, power, kit.cpus)
+
+
+def _measured_in_pairs(kit: _Kit, pairs: Sequence[PairedPhase]) -> Measured:
     ratios: dict[str, Value] = {}
     series: dict[str, NDArray[np.float64]] = {}
     for pair in pairs:
@@ -154,6 +170,8 @@ def _summary(kit: _Kit, phases: Sequence[AlonePhase]) -> Measured:
 
 def _energy(kit: _Kit, phases: Sequence[AlonePhase], *, shared_model: bool = False) -> dict[str, Value]:
     """Energy per item is taken offline where there is such a phase: that is where a frugal deployment runs."""
+    if not phases:
+        return {}
     taken = [phase.rounds for phase in phases]
     offline = [rounds for rounds in taken if rounds.load.phase.scenario == "offline"]
     return energy_values((offline or taken)[0], kit.power, kit.cpus, shared_model=shared_model)

@@ -15,6 +15,7 @@ from time import perf_counter, process_time
 from typing import Any, Protocol
 
 from autotune.core.samples import Requests, Tensors
+from autotune.core.serving import Load, Served
 from autotune.measure import wire
 from autotune.measure.causes import cause_of_error
 from autotune.measure.lifetime import die_with_parent, involuntary_switches, peak_memory_bytes, run_delay_s
@@ -65,6 +66,8 @@ class _Host:
         self._session: LocalSession | None = None
         self._kept: dict[str, Requests] = {}
         self._bound: dict[str, _Bound] = {}
+        self._instances: list[LocalSession] = []
+        self._open_again: Callable[[], LocalSession] | None = None
 
     def answer(self, message: Any) -> Any:
         """Return the answer to a message; None: it has none."""
@@ -78,6 +81,8 @@ class _Host:
                 return wire.Answered(dict(self._live().outputs(inputs)))
             case wire.Run(key, count):
                 return self._requests(key).time(count)
+            case wire.Serve(key, load):
+                return self._serve(key, load)
         raise TypeError(f"no message: {message!r}")
 
     def _open(self, message: wire.Open) -> wire.Opened:
@@ -85,6 +90,8 @@ class _Host:
         opener = getattr(import_module(module), function)
         started = perf_counter()
         self._session = opener(message.artifact, message.device)
+        self._instances = [self._session]
+        self._open_again = lambda: opener(message.artifact, message.device)
         return wire.Opened(perf_counter() - started)
 
     def _live(self) -> LocalSession:
@@ -94,8 +101,19 @@ class _Host:
 
     def _requests(self, key: str) -> _Bound:
         if key not in self._bound:
-            self._bound[key] = _Bound(self._live(), self._kept.pop(key))
+            self._bound[key] = _Bound(self._live(), self._kept[key])
         return self._bound[key]
+
+    def _serve(self, key: str, load: Load) -> Served:
+        """Under a load, in this very process: no pipe stands between a request's arrival and its answer."""
+        from autotune.measure.load_generator import serve
+
+        wanted = load.policy.instances if load.policy is not None else 1
+        self._live()
+        while len(self._instances) < wanted:
+            assert self._open_again is not None
+            self._instances.append(self._open_again())
+        return serve([one.outputs for one in self._instances[:wanted]], self._kept[key].inputs, load)
 
 
 def main(fd: int, parent: int) -> None:

@@ -17,6 +17,7 @@ from autotune.core.artifact import Artifact
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import MeasureError, OpenError, TrialError
 from autotune.core.samples import Requests, Samples, Tensors
+from autotune.core.serving import Load, Served
 from autotune.measure import wire
 from autotune.measure.causes import cause_of_exit
 from autotune.measure.lifetime import oom_kills
@@ -28,7 +29,7 @@ _LAST_WORDS_S = 10.0  # between closing its socket and ending, a crashing proces
 
 
 class SessionProcess:
-    """Implements ``core.ports.Session``. Entering it starts the process and opens the artifact there; leaving kills it.
+    """Implements ``core.ports.ServingSession``. Entering it starts the process and opens the artifact there; leaving kills it.
 
     ``opener`` is ``"module:function"``, called there as ``function(artifact, device) -> LocalSession``
     (see ``session_host``). ``load_time_s`` is how long that call took; None before it was entered.
@@ -72,9 +73,7 @@ class SessionProcess:
 
     def run(self, requests: Requests, count: int) -> Samples:
         """One round: ``count`` requests, one after another. Raises ``MeasureError``."""
-        if requests.key not in self._kept:
-            self._send(wire.Keep(requests), MeasureError)
-            self._kept.add(requests.key)
+        self._keep(requests)
         taken: wire.Round = self._ask(wire.Run(requests.key, count))
         return Samples(
             latency_s=taken.latency_s,
@@ -87,6 +86,12 @@ class SessionProcess:
             first=taken.first,
         )
 
+    def serve(self, requests: Requests, load: Load) -> Served:
+        """Put it under a load; batcher and generator live in its process. Raises ``MeasureError``."""
+        self._keep(requests)
+        served: Served = self._ask(wire.Serve(requests.key, load))
+        return served
+
     def pause(self) -> None:
         """Stop the whole process group, and return when the process has stopped (or ended)."""
         self._signal(signal.SIGSTOP)
@@ -96,6 +101,11 @@ class SessionProcess:
     def resume(self) -> None:
         """Go on after ``pause``."""
         self._signal(signal.SIGCONT)
+
+    def _keep(self, requests: Requests) -> None:
+        if requests.key not in self._kept:
+            self._send(wire.Keep(requests), MeasureError)
+            self._kept.add(requests.key)
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()

@@ -16,7 +16,7 @@ from autotune.measure.percentiles import percentile_interval, supported_percenti
 from autotune.measure.rounds import Rounds
 from autotune.measure.shapes import by_shape
 
-__all__ = ["energy_values", "item_use", "memory_value", "phase_series", "phase_values", "to_value"]
+__all__ = ["energy_values", "estimated_energy", "item_use", "memory_value", "phase_series", "phase_values", "to_value"]
 
 _Series = NDArray[np.float64]
 
@@ -96,6 +96,11 @@ def energy_values(
         return {}
     typical = energy_j(model, use)
     return _estimated(model, use, typical, (typical, typical) if shared_model else energy_bounds_j(model, use))
+
+
+def estimated_energy(model: PowerModel, use: Use) -> dict[str, Value]:
+    """``energy`` and ``power`` by the power model, with its uncertainty."""
+    return _estimated(model, use, energy_j(model, use), energy_bounds_j(model, use))
 
 
 def memory_value(phases: Sequence[Rounds]) -> dict[str, Value]:

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["time_round"]
+__all__ = ["no_garbage_collection", "time_round"]
 
 
 def time_round(calls: Sequence[Callable[[], object]], count: int, start: int = 0) -> NDArray[np.float64]:
@@ -21,7 +21,7 @@ def time_round(calls: Sequence[Callable[[], object]], count: int, start: int = 0
     itself adds about 0.1 µs to each. Garbage collection waits until the round is over.
     """
     stamps = np.empty(count + 1, dtype=np.int64)
-    with _no_garbage_collection():
+    with no_garbage_collection():
         stamps[0] = perf_counter_ns()
         for index, call in enumerate(islice(_in_turn(calls, start), count), 1):
             call()
@@ -37,7 +37,8 @@ def _in_turn(calls: Sequence[Callable[[], object]], start: int) -> Iterator[Call
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
+    """Collect garbage now, and not again before the block ends."""
     was_enabled = gc.isenabled()
     gc.collect()
     gc.disable()

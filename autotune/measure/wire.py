@@ -15,8 +15,9 @@ from autotune.core.artifact import Artifact
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import Cause
 from autotune.core.samples import Requests, Tensors
+from autotune.core.serving import Load
 
-__all__ = ["Answered", "Keep", "Open", "Opened", "Outputs", "Problem", "Round", "Run", "receive", "send"]
+__all__ = ["Answered", "Keep", "Open", "Opened", "Outputs", "Problem", "Round", "Run", "Serve", "receive", "send"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,14 @@ class Round:
     energy_j: float | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
     first: int = 0
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Put the session under a load of the kept requests of that key; answered by ``core.serving.Served``."""
+
+    key: str
+    load: Load
 
 
 @dataclass(frozen=True)
