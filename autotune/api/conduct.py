@@ -13,6 +13,7 @@ from autotune.core.clock import Clock, SystemClock
 from autotune.core.front import Front
 from autotune.core.ports import Executor, Tracker
 from autotune.core.watching import Observer
+from autotune.measure.load_time import loads_s
 from autotune.report import front_markdown
 from autotune.runs.folder import RunFolder
 from autotune.searching import Budget, Ending, Plans, Stop, finish, refuse_nothing_feasible, search
@@ -36,7 +37,9 @@ def conduct(
     Raises ``NothingFeasible`` when no point holds every limit, ``AllTrialsFailed`` when the unmodified model does not run.
     """
     asked = folder.search
-    plans = Plans(asked.budget_s, phases=len(asked.workload.phases), whole=asked.data.split.whole)
+    plans = Plans(
+        asked.budget_s, phases=len(asked.workload.phases), whole=asked.data.split.whole, load_s=loads_s(asked.context)
+    )
     sampler = OptunaSampler(asked.space, asked.context, plans, asked.max_trials)
     with _tracker(folder, observer) as trackers, _executor(folder, address, trackers) as executor:
         ending = search(

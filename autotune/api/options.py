@@ -12,14 +12,22 @@ from autotune.core.dataset import DataFacts
 from autotune.core.errors import UserError, nearest
 from autotune.core.limits import Limit, parse_limit
 from autotune.core.objective import Objective, objective
-from autotune.core.workload import BUILT_IN, Workload
+from autotune.core.workload import BUILT_IN, Scenario, Workload
 
 __all__ = ["parse_dims", "read_limits", "read_metric", "read_objectives", "read_workload", "refuse_unknown_choices"]
 
 SAMPLERS = ("auto",)
 
 _DIM = re.compile(r"([^=\s]+)=(\d+(?:,\d+)*)")
-_NEEDS = {"latency": "single_stream", "response": "single_stream", "throughput": "offline"}
+_NEEDS: dict[str, tuple[Scenario, ...]] = {
+    "latency": ("single_stream", "multi_stream", "server"),
+    "response": ("server", "multi_stream"),
+    "throughput": ("offline",),
+    "max_rate": ("server",),
+    "goodput": ("server",),
+    "utilisation": ("server",),
+    "request_rate": ("server", "multi_stream"),
+}
 
 
 def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -75,7 +83,8 @@ def read_objectives(names: Sequence[str], workload: Workload, data: DataFacts, e
         chosen = tuple(objective(name) for name in dict.fromkeys(names))
         _refuse_unmeasured(chosen, workload, data)
         return chosen
-    names = ["latency_p50"] if workload.has("single_stream") else []
+    names = ["latency_p50"] if workload.has("single_stream") or workload.has("multi_stream") else []
+    names += ["response_p99", "max_rate"] if workload.has("server") else []
     names += ["throughput"] if workload.has("offline") else []
     names += ["energy"] if energy else []
     names += ["accuracy" if data.labels else "fidelity"]
@@ -109,21 +118,29 @@ def refuse_unknown_choices(settings: SearchSettings) -> None:
 def _refuse_unmeasured(objectives: Sequence[Objective], workload: Workload, data: DataFacts) -> None:
     for chosen in objectives:
         family = chosen.metric.split("_p")[0]
-        scenario = _NEEDS.get(family)
-        if scenario and not any(phase.scenario == scenario for phase in workload.phases):
+        scenarios = _NEEDS.get(family, ())
+        if scenarios and not any(workload.has(scenario) for scenario in scenarios):
             raise UserError(
                 f"--objective {chosen.metric} is not measured by workload {workload.name!r}",
-                f"use a workload with a {scenario} phase, such as default",
+                f"use a workload with a {' or '.join(scenarios)} phase",
             )
         if chosen.metric in ("accuracy", "accuracy_drop") and not data.labels:
             raise UserError(
                 f"--objective {chosen.metric} needs labels, and the data have none", "use fidelity, or give labels"
             )
-        if scenario is None and family not in _ALWAYS:
+        if not scenarios and family not in _ALWAYS:
             raise UserError(
                 f"--objective {chosen.metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}"
             )
 
 
 _ALWAYS = {"energy", "power", "memory", "size", "load_time", "build_time", "accuracy", "accuracy_drop", "fidelity"}
-_MEASURED = _ALWAYS | {"latency_p50", "throughput"}
+_MEASURED = _ALWAYS | {
+    "latency_p50",
+    "response_p99",
+    "throughput",
+    "max_rate",
+    "goodput",
+    "utilisation",
+    "request_rate",
+}

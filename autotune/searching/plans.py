@@ -42,6 +42,7 @@ def overhead_s(record: TrialRecord) -> float:
 class Plans:
     """Plans of one search. ``budget_s`` None: no time budget. ``phases``: of the workload.
 
+    ``load_s``: seconds that its phases under load take for themselves, whatever the budget: percentiles need their requests.
     ``whole``: the data are too few to be split, so that the front's quality comes from all of them.
     Two minutes on a fast model leave a phase 0.25 s, so that 30 trials with 2 s of process start and check each fit; from
     20 minutes on it is 3 s.
@@ -51,6 +52,7 @@ class Plans:
     phases: int = 1
     whole: bool = False
     memory_limit_bytes: int | None = None
+    load_s: float = 0.0
 
     @property
     def _total_s(self) -> float:
@@ -63,7 +65,7 @@ class Plans:
 
     def baseline(self) -> Plan:
         """The first trial's: nothing is known of the model yet."""
-        return self._plan("baseline", 1.5 * self._phase_s(), max(30.0, self._total_s / 2))
+        return self._plan("baseline", 1.5 * self._phase_s(), max(30.0, self._total_s / 2) + 3 * self.load_s)
 
     def search(self, baseline: TrialRecord) -> Plan:
         """A search trial's, given the baseline's record: long enough for five runs of a slow model if the budget allows."""
@@ -71,12 +73,12 @@ class Plans:
         phase_s = max(self._phase_s(), min(needed, self._total_s / 40 / self.phases))
         expected = overhead_s(baseline) + self.phases * 2 * phase_s
         limit_s = min(max(self._total_s / 20, 20.0, 10 * expected), max(20.0, self._total_s / 4))
-        return self._plan("search", phase_s, limit_s)
+        return self._plan("search", phase_s, limit_s + 3 * self.load_s)
 
     def front(self, baseline: TrialRecord, per_point_s: float) -> Plan | None:
         """A paired plan that fits in ``per_point_s``; None when even the shortest does not."""
         floor = self._pair_floor_s(baseline)
-        spare = per_point_s - _PAIR_OVERHEAD * overhead_s(baseline)
+        spare = per_point_s - _PAIR_OVERHEAD * overhead_s(baseline) - PAIRED_SIDES * self.load_s
         phase_s = min(spare / self.phases / _PAIR_SHARE, max(_LONGEST_PAIR_S, floor))
         if phase_s < floor * (1 - 1e-9):
             return None
@@ -100,7 +102,8 @@ class Plans:
         return max(_SHORTEST_PAIR_S, 8 * (latency_s(baseline) or 0.0))
 
     def _pair_s(self, baseline: TrialRecord, phase_s: float) -> float:
-        return _PAIR_OVERHEAD * overhead_s(baseline) + self.phases * _PAIR_SHARE * phase_s
+        loads_s = PAIRED_SIDES * self.load_s
+        return _PAIR_OVERHEAD * overhead_s(baseline) + loads_s + self.phases * _PAIR_SHARE * phase_s
 
     def _phase_s(self) -> float:
         return min(max(self._total_s / 400, _SHORTEST_S), _LONGEST_S)

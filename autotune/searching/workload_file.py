@@ -7,21 +7,24 @@ from pathlib import Path
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.workload import Phase, Scenario, Shape, Workload
+from autotune.searching.workload_load import read_load
 from autotune.searching.yaml_text import mapping_of, only_keys, read_mapping
 
 __all__ = ["parse_workload", "read_workload_file"]
 
-_PHASE_KEYS = ("scenario", "streams", "rate", "duration", "limits", "shapes")
-# A key that would be read and then ignored is refused, with what to do instead.
-_REFUSED: dict[str, tuple[str, str]] = {
-    "streams": ("means nothing to {scenario}", "leave it out"),
-    "rate": ("means nothing to {scenario}", "leave it out"),
-    "limits": ("are not read from a phase yet", 'give them with --limit "METRIC<=VALUE"'),
-    "duration": ("is not fixed: a phase lasts until its numbers are precise, within the budget", "leave it out"),
-}
+_PHASE_KEYS = (
+    "scenario",
+    "streams",
+    "rate",
+    "trace",
+    "duration",
+    "limits",
+    "priorities",
+    "queue_limit",
+    "shapes",
+)
 _SHAPES = "write shapes: [{dims: {seq: 128}, weight: 0.7}, {dims: {seq: 512}, weight: 0.3}]"
-_MEASURED: tuple[Scenario, ...] = ("single_stream", "offline")
-_NOT_YET: tuple[Scenario, ...] = ("multi_stream", "server")
+_MEASURED: tuple[Scenario, ...] = ("single_stream", "multi_stream", "offline", "server")
 
 
 def read_workload_file(path: Path) -> Workload:
@@ -42,22 +45,23 @@ def parse_workload(text: str, source: str) -> Workload:
     phases = data.get("phases")
     if not isinstance(phases, list) or not phases:
         raise UserError(f"{source} has no phases", "write phases: [{scenario: single_stream}, {scenario: offline}]")
-    read = tuple(_phase(phase, f"{source}: phase {number}") for number, phase in enumerate(phases, start=1))
+    read = tuple(
+        _phase(phase, f"{source}: phase {number}", Path(source).parent) for number, phase in enumerate(phases, start=1)
+    )
     scenarios = [phase.scenario for phase in read]
     if len(set(scenarios)) < len(scenarios):
         raise UserError(f"{source}: a scenario occurs twice", "each scenario's metrics have one name: write it once")
+    if {"multi_stream", "server"} <= set(scenarios):
+        raise UserError(f"{source}: multi_stream and server measure the same metrics", "write a workload for each")
     return Workload(name=str(data.get("name", Path(source).stem)), phases=read)
 
 
-def _phase(data: object, where: str) -> Phase:
+def _phase(data: object, where: str, folder: Path) -> Phase:
     fields = mapping_of(data, where)
     only_keys(fields, _PHASE_KEYS, where)
     scenario = _scenario(fields.get("scenario"), where)
-    for key in fields:
-        if key in _REFUSED:
-            why, remedy = _REFUSED[key]
-            raise UserError(f"{where}: {key} {why.format(scenario=scenario)}", remedy)
-    return Phase(scenario=scenario, shapes=_shapes(fields["shapes"], where) if "shapes" in fields else ())
+    load = read_load(fields, scenario, where, folder)
+    return Phase(scenario=scenario, shapes=_shapes(fields["shapes"], where) if "shapes" in fields else (), **load)
 
 
 def _shapes(data: object, where: str) -> tuple[Shape, ...]:
@@ -84,10 +88,8 @@ def _shape(data: object, where: str) -> Shape:
 
 
 def _scenario(name: object, where: str) -> Scenario:
-    if name in _NOT_YET:
-        raise UserError(f"{where}: scenario {name} is not measured yet", f"measured: {', '.join(_MEASURED)}")
     for scenario in _MEASURED:
         if name == scenario:
             return scenario
-    close = nearest(str(name), (*_MEASURED, *_NOT_YET))
+    close = nearest(str(name), _MEASURED)
     raise UserError(f"{where}: there is no scenario {name!r}{close}", f"measured: {', '.join(_MEASURED)}")

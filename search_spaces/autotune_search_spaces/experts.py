@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autotune.core.batching import FILL, INSTANCES, MAX_BATCH, QUEUE_DELAY
 from autotune.core.candidate import Scalar
 from autotune.core.space import Parameter
 
@@ -24,6 +25,7 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
     """
     large = _large_batch(parameters)
     wishes: list[Wishes] = [
+        *_policies(parameters),
         _STATIC,
         _DYNAMIC,
         {**_DYNAMIC, **_FUSED},
@@ -44,6 +46,15 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
         {"graph_optimization": "extended"},
     ]
     return [wish for wish in wishes if _offered("precision", wish, parameters) and _offered("fusion", wish, parameters)]
+
+
+def _policies(parameters: Sequence[Parameter]) -> list[Wishes]:
+    """Batch policies for a server, if there is one: whatever waits runs together; several instances; both, in int8."""
+    if not any(parameter.name in (MAX_BATCH, INSTANCES) for parameter in parameters):
+        return []
+    eager: Wishes = {MAX_BATCH: 8, QUEUE_DELAY: 0.0}
+    spread: Wishes = {"intra_op_threads": 1, INSTANCES: FILL}
+    return [eager, {**eager, **spread}, spread, {**_STATIC, **eager, **spread}, {**_DYNAMIC, **eager, **spread}]
 
 
 def _offered(name: str, wish: Wishes, parameters: Sequence[Parameter]) -> bool:

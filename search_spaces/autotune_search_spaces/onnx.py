@@ -12,6 +12,7 @@ from autotune_search_spaces.experts import experts
 from autotune_search_spaces.knobs.batch import BATCH, batch
 from autotune_search_spaces.knobs.graph import GRAPH, graph
 from autotune_search_spaces.knobs.memory import MEMORY, memory
+from autotune_search_spaces.knobs.policy import POLICY, policy
 from autotune_search_spaces.knobs.precision import PRECISION, precision
 from autotune_search_spaces.knobs.rest import rest
 from autotune_search_spaces.knobs.runtime import runtime, willing
@@ -26,7 +27,7 @@ _REFERENCE: dict[str, Scalar] = {"graph_optimization": "disabled", "intra_op_thr
 def onnx_space(model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
     """Compose the space from what the backends offer. Raises ``UserError`` when none of them can run the model."""
     able = willing(offers)
-    governed = {*PRECISION, *GRAPH, *THREADS, *MEMORY, *BATCH}
+    governed = {*PRECISION, *GRAPH, *THREADS, *MEMORY, *BATCH, *POLICY}
     choices = (
         runtime(offers),
         precision(able),
@@ -35,6 +36,7 @@ def onnx_space(model: ModelFacts, offers: Sequence[Offer], workload: Workload) -
         memory(able),
         rest(able, governed),
         batch(able, workload),
+        policy(able, workload),
     )
     parameters = tuple(parameter for choice in choices for parameter in choice.parameters)
     defaults = as_it_is(parameters)

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle, islice
 
+from autotune.core.assignment import SearchContext
+from autotune.core.batching import batching_of
 from autotune.core.candidate import Candidate
+from autotune.core.device import DeviceSpec
+from autotune.core.limits import parse_limit
 from autotune.core.samples import Requests
 from autotune.core.workload import Phase, Shape
 from autotune.data import batches_at, mixed_order
+from autotune.host.cpus import counted_cpus
 from autotune.measure import PhaseLoad
+from autotune.measure.load_time import seeks_rate
+from autotune.measure.under_load import SERVED
 from autotune_trials.bench import Bench
 
 __all__ = ["phase_loads"]
@@ -23,8 +30,26 @@ def phase_loads(bench: Bench, candidate: Candidate) -> tuple[PhaseLoad, ...]:
     A phase with shapes mixes requests of those sizes by weight. Where samples differ in size and a phase names no shapes, all
     its requests are of the model's sizes: the commonest.
     """
-    return tuple(
-        PhaseLoad(phase, _requests(bench, phase, _batch(phase, candidate))) for phase in bench.context.workload.phases
+    return tuple(_load(bench, phase, candidate) for phase in bench.context.workload.phases)
+
+
+def _load(bench: Bench, phase: Phase, candidate: Candidate) -> PhaseLoad:
+    requests = _requests(bench, phase, _batch(phase, candidate))
+    if phase.scenario in SERVED:
+        return under_load(phase, requests, candidate, bench.device, bench.context)
+    return PhaseLoad(phase, requests)
+
+
+def under_load(
+    phase: Phase, requests: Requests, candidate: Candidate, device: DeviceSpec, context: SearchContext
+) -> PhaseLoad:
+    """The load with the candidate's batch policy; the highest rate is sought where an objective or a limit asks for it."""
+    return PhaseLoad(
+        phase,
+        requests,
+        batching=batching_of(candidate, device.cpus or counted_cpus()),
+        limits=(*(parse_limit(text) for text in phase.limits), *context.limits),
+        seek_rate=phase.scenario == "server" and seeks_rate(context),
     )
 
 

@@ -14,8 +14,8 @@ BATCH = ("batch_size",)
 
 
 def batch(offers: Sequence[Offer], workload: Workload) -> Choice:
-    """Only offline and server loads have batches: in a single stream, requests come one by one."""
-    if workload.has("offline") or workload.has("server"):
+    """Only offline loads have batches of a fixed size: a server's are as large as its policy and the moment make them."""
+    if workload.has("offline"):
         return take(BATCH, offers)
-    reason = f"the workload {workload.name!r} has neither an offline nor a server phase"
+    reason = f"the workload {workload.name!r} has no offline phase"
     return Choice(omissions=(Omission(parameter="batch_size", reason=reason),))

@@ -105,11 +105,34 @@ def test_a_workload_is_read_in_order(tmp_path):
     assert [phase.scenario for phase in workload.phases] == ["offline", "single_stream"]
 
 
+def test_a_servers_load_is_read_whole(tmp_path):
+    (tmp_path / "arrivals.csv").write_text("seconds,user\n10.0,a\n10.5,b\n12,a\n")
+    file = tmp_path / "load.yaml"
+    file.write_text(
+        "phases: [{scenario: server, trace: arrivals.csv, duration: 1min, limits: [latency_p99<=50ms],"
+        " priorities: [0.2, 0.8], queue_limit: 100}]"
+    )
+    [phase] = read_workload_file(file).phases
+    assert phase.arrivals_s == (0.0, 0.5, 2.0)
+    assert (phase.rate_per_s, phase.duration_s, phase.limits) == (None, 60.0, ("latency_p99<=50ms",))
+    assert (phase.priorities, phase.queue_limit) == ((0.2, 0.8), 100)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("phases: [{scenario: server, rate: 20/s}]", "scenario server is not measured yet"),
-        ("phases: [{scenario: multi_stream}]", "scenario multi_stream is not measured yet"),
+        ("phases: [{scenario: server}]", "needs a load"),
+        ("phases: [{scenario: server, rate: 0}]", "rate 0 is not above 0"),
+        ("phases: [{scenario: server, rate: 20ms}]", "in s, but a value in 1/s"),
+        ("phases: [{scenario: server, rate: 20/s, duration: soon}]", "'soon' is not a number"),
+        ("phases: [{scenario: server, rate: 20/s, streams: 2}]", "streams means nothing to server"),
+        ("phases: [{scenario: server, rate: 20/s, limits: [memory<=1GB]}]", "cannot be held to"),
+        ("phases: [{scenario: server, rate: 20/s, priorities: [1, 0]}]", "are no shares"),
+        ("phases: [{scenario: server, rate: 20/s, queue_limit: no}]", "is no number of requests"),
+        ("phases: [{scenario: server, trace: [1, 0]}]", "do not ascend"),
+        ("phases: [{scenario: server, trace: nowhere.csv}]", "nowhere.csv cannot be read"),
+        ("phases: [{scenario: multi_stream, streams: 0}]", "is no number of clients"),
+        ("phases: [{scenario: multi_stream}, {scenario: server, rate: 1}]", "measure the same metrics"),
         ("phases: [{scenario: oflline}]", "did you mean 'offline'?"),
         ("phases: []", "has no phases"),
         ("phase: []", "did you mean 'phases'?"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from autotune.core.batching import batching_of
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts
 from autotune.core.space import Offer, Omission, Parameter, SearchSpace
@@ -157,3 +158,35 @@ def test_values_that_not_every_runtime_allows_are_left_out_with_the_reason() -> 
     assert found.parameter("batch_size").choices == (1, 2)  # type: ignore[union-attr]
     lost = next(o for o in found.omissions if o.parameter == "batch_size")
     assert set(lost.values) == {4, 8, 16, 32, 64, 128}
+
+
+def test_a_batch_policy_is_searched_under_a_server_load_alone() -> None:
+    served = space(workload="server")
+    names = [parameter.name for parameter in served.parameters]
+    assert {"max_batch", "queue_delay_s", "instances"} <= set(names)
+    assert "batch_size" not in names
+    assert not {"max_batch", "queue_delay_s", "instances"} & {one.name for one in space().parameters}
+    assert "queue_delay_s" not in served.baseline
+    assert served.baseline["max_batch"] == 1
+
+
+def test_instances_share_the_counted_cpus_and_never_exceed_them() -> None:
+    served = space(workload="server")
+    instances = served.parameter("instances")
+    assert instances is not None
+    assert instances.requires["intra_op_threads"] == (1, 2)
+    policies = [batching_of(one, 4) for one in served.experts if "instances" in one]
+    assert any(policy is not None and policy.instances == 4 for policy in policies)
+    assert batching_of({"max_batch": 8, "intra_op_threads": 2, "instances": "fill"}, 4).instances == 2
+    assert batching_of({"max_batch": 8, "intra_op_threads": 4, "instances": 3}, 4).instances == 3  # asked for
+    assert batching_of({"batch_size": 8}, 4) is None
+
+
+def test_without_batches_a_server_still_has_instances() -> None:
+    single = OFFER.model_copy(
+        update={"parameters": tuple(one for one in PARAMETERS if one.name != "batch_size"), "omissions": ()}
+    )
+    served = space(single, workload="server")
+    assert served.parameter("max_batch") is None
+    assert served.parameter("instances") is not None
+    assert any(omission.parameter == "max_batch" for omission in served.omissions)
