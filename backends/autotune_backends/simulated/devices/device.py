@@ -1,0 +1,100 @@
+"""A device one does not own, as data: what it can compute, hold and move, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.core.device import DeviceClass, DeviceSpec
+
+__all__ = ["Efficiency", "Link", "Power", "SimulatedDevice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """The fractions of a peak that kernels reach, by precision; the class's own where none was measured.
+
+    ``gemm``: of the arithmetic peak, large shapes. ``memory``: of the bandwidth, while weights are read for few tokens.
+    ``attention_prefill``: of the 16-bit peak. ``attention_decode``: of the bandwidth.
+    """
+
+    gemm: Mapping[str, float] = field(default_factory=dict)
+    memory: Mapping[str, float] = field(default_factory=dict)
+    attention_prefill: float | None = None
+    attention_decode: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What joins devices of a group. ``bandwidth`` in B/s in both directions together, ``latency_s`` of one message.
+
+    ``all_reduce``: devices → (seconds of the smallest message, bytes of message a second), where it was measured.
+    """
+
+    kind: str
+    bandwidth: float
+    latency_s: float
+    all_reduce: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Watts: ``idle_w`` with a model loaded and nothing to do, ``peak_w`` the design limit.
+
+    ``compute_w`` and ``memory_w`` are added at full use of the arithmetic units and of the memory; None: not fitted.
+    """
+
+    idle_w: float
+    peak_w: float
+    compute_w: float | None = None
+    memory_w: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedDevice:
+    """``peak``: dense operations a second by precision. Bytes, B/s, seconds, watts, US dollars an hour.
+
+    A field that is None is unknown. ``price_usd_per_h`` is a range. ``gemm_floor_s``: what a matrix product takes at least,
+    by precision (quantising its activations included); ``launch_s``: what any kernel takes at least.
+    ``supports``: what the device can run (``models``: name patterns; empty: any). ``confidence`` is of the figures here.
+    """
+
+    name: str
+    device_class: DeviceClass
+    peak: Mapping[str, float]
+    memory_bytes: int
+    bandwidth: float
+    launch_s: float
+    gemm_floor_s: Mapping[str, float] = field(default_factory=dict)
+    attention_floor_s: float | None = None
+    efficiency: Efficiency = field(default_factory=Efficiency)
+    link: Link | None = None
+    power: Power | None = None
+    price_usd_per_h: tuple[float, float] | None = None
+    price_as_of: str | None = None
+    lead_time_days: float | None = None
+    build_s: float | None = None
+    host_step_s: float | None = None
+    internal_bandwidth: float | None = None
+    supports: Mapping[str, object] = field(default_factory=dict)
+    sparsity: tuple[str, ...] = ()
+    kv_pages: tuple[int, ...] = ()
+    max_devices: int = 8
+    confidence: str = "low"
+    sources: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fitted(self) -> bool:
+        """Whether its kernels' efficiencies were measured."""
+        return bool(self.efficiency.gemm) and bool(self.efficiency.memory)
+
+    def spec(self) -> DeviceSpec:
+        """How the hub knows it."""
+        return DeviceSpec(
+            name=self.name,
+            kind="simulated",
+            device_class=self.device_class,
+            model=self.name,
+            memory_bytes=self.memory_bytes,
+        )

@@ -1,0 +1,121 @@
+"""Seconds of one engine iteration of a language model on a group of simulated devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.core.candidate import Scalar
+from autotune_backends.simulated.devices.device import SimulatedDevice
+from autotune_backends.simulated.layout import layout_of
+from autotune_backends.simulated.memory_plan import MemoryPlan, memory_plan
+from autotune_backends.simulated.power import DevicePower, device_power
+from autotune_backends.simulated.pricing import Basis, LayerCosts, StepWork, layer_costs
+from autotune_backends.simulated.refusals import DoesNotFit, Infeasible, Unsupported
+from autotune_backends.simulated.transformers.model import TransformerModel
+
+__all__ = ["Basis", "DoesNotFit", "Infeasible", "StepCosts", "StepWork", "Unsupported", "step_costs"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepCosts:
+    """Of one candidate on ``devices`` devices. ``interval``: relative error within which 80 % of measurements lie.
+
+    Memory sizes are those of the whole group. Plain floats within: ``step_s`` takes microseconds.
+    """
+
+    layers: LayerCosts
+    memory: MemoryPlan
+    power: DevicePower | None
+    devices: int
+    stages: int
+    interval: float
+    basis: Basis
+
+    @property
+    def kv_capacity_tokens(self) -> int:
+        """What all KV pages together hold."""
+        return self.memory.kv_capacity_tokens
+
+    @property
+    def page_tokens(self) -> int:
+        """Tokens a KV page holds."""
+        return self.memory.page_tokens
+
+    @property
+    def weight_bytes(self) -> int:
+        """Of the group together."""
+        return self.memory.weight_bytes
+
+    @property
+    def kv_bytes_per_token(self) -> float:
+        """Of the group together."""
+        return self.memory.kv_bytes_per_token
+
+    def step_s(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> float:
+        """Seconds of a step that computes ``prefill``'s (new tokens, tokens cached before them), and one token of each of
+        ``decodes`` sequences whose KV caches hold ``kv_tokens`` together. 0 when there is nothing to do.
+
+        Pipeline stages work on a share of the step each, at once.
+        """
+        pairs = cached = tokens = 0.0
+        for new, before in prefill:
+            tokens += new
+            cached += before
+            pairs += new * (before + 0.5 * new)
+        if tokens == 0.0 and decodes == 0:
+            return 0.0
+        share = 1.0 / self.stages
+        return self.layers.seconds(
+            rows=(tokens + decodes) * share,
+            outputs=(len(prefill) + decodes) * share,
+            pairs=pairs * share,
+            cached=cached * share,
+            decodes=decodes * share,
+            kv_tokens=kv_tokens * share,
+        )
+
+    def decode_line(self, decodes: int) -> tuple[float, float]:
+        """(a, b): a step of nothing but ``decodes`` takes ``a + b * kv_tokens`` seconds."""
+        return self.step_s((), decodes, 0), self.layers.kv_token_s / self.stages
+
+    def work(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> StepWork:
+        """Operations and bytes of such a step, on each device."""
+        tokens = decodes + sum(new for new, _ in prefill)
+        pairs = sum(new * (before + 0.5 * new) for new, before in prefill) + kv_tokens
+        if tokens == 0:
+            return StepWork(0.0, 0.0)
+        cached = kv_tokens + sum(before for _, before in prefill)
+        return self.layers.work(tokens, pairs, cached, self.devices)
+
+    def utilisation(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> tuple[float, float]:
+        """(of the arithmetic peak, of the memory bandwidth) during such a step; each at most 1."""
+        seconds = self.step_s(prefill, decodes, kv_tokens)
+        if seconds <= 0.0:
+            return 0.0, 0.0
+        done = self.work(prefill, decodes, kv_tokens)
+        return (
+            min(1.0, done.flops / (seconds * self.layers.peak)),
+            min(1.0, done.bytes / (seconds * self.layers.bandwidth)),
+        )
+
+    def power_w(self, compute_utilisation: float, memory_utilisation: float) -> float | None:
+        """Watts of all devices together at these utilisations (0 to 1); None: the device's power is unknown."""
+        if self.power is None:
+            return None
+        return self.devices * self.power.watts(compute_utilisation, memory_utilisation)
+
+
+def step_costs(model: TransformerModel, device: SimulatedDevice, candidate: Mapping[str, Scalar]) -> StepCosts:
+    """Price the candidate. Raises ``DoesNotFit`` or ``Unsupported`` with the reason, ``UserError`` for unknown values."""
+    layout = layout_of(model, device, candidate)
+    layers = layer_costs(model, device, layout)
+    return StepCosts(
+        layers=layers,
+        memory=memory_plan(model, device, layout),
+        power=device_power(device.power),
+        devices=layout.devices,
+        stages=layout.pp,
+        interval=layers.interval,
+        basis=layers.basis,
+    )
