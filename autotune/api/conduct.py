@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 from autotune import plugins
 from autotune.api.run import Run
+from autotune.api.tracker_set_up import TrackerSetUp
 from autotune.api.tracking import TRACKER, exported_points
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.front import Front
@@ -36,12 +36,16 @@ def conduct(
 
     Raises ``NothingFeasible`` when no point holds every limit, ``AllTrialsFailed`` when the unmodified model does not run.
     """
+    stop.heeded = True
     asked = folder.search
     plans = Plans(
         asked.budget_s, phases=len(asked.workload.phases), whole=asked.data.split.whole, load_s=loads_s(asked.context)
     )
     sampler = OptunaSampler(asked.space, asked.context, plans, asked.max_trials)
-    with _tracker(folder, observer) as trackers, _executor(folder, address, trackers) as executor:
+    with (
+        _tracker(folder, observer) as trackers,
+        _executor(folder, address, TrackerSetUp(trackers, observer, stop)) as executor,
+    ):
         ending = search(
             sampler,
             executor,
@@ -64,24 +68,16 @@ def conduct(
 
 
 @contextmanager
-def _executor(folder: RunFolder, address: str | None, trackers: list[Tracker]) -> Iterator[Executor]:
+def _executor(folder: RunFolder, address: str | None, set_up: TrackerSetUp) -> Iterator[Executor]:
     """Start the executor while the tracker gets ready: each takes seconds."""
     factory = plugins.executor_factory(folder.search.executor)
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        ready: Future[object] = thread.submit(_note_tracking, folder, trackers)
-        executor = factory(folder.search.context, address)
-        try:
-            ready.result()
-            yield executor
-        finally:
-            executor.shutdown()
-
-
-def _note_tracking(folder: RunFolder, trackers: list[Tracker]) -> None:
-    """Wait until nothing of the tracker's set-up can run beside a measurement, and keep where it shows the search."""
-    for tracker in trackers:
-        if tracker.ready() and tracker.uri and tracker.run_id:
-            folder.note_tracking(tracker.uri, tracker.run_id)
+    noted = set_up.begin(folder)
+    executor = factory(folder.search.context, address)
+    try:
+        set_up.end(noted)
+        yield executor
+    finally:
+        executor.shutdown()
 
 
 @contextmanager

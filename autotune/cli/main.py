@@ -12,6 +12,7 @@ import typer
 
 import autotune
 from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, sync, ui, verify
+from autotune.cli.signals import end_quietly, ending_in_order
 from autotune.core.errors import ExitCode, UserError
 from autotune.user_code import find_code_in
 
@@ -50,9 +51,13 @@ def run(argv: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     with suppress(OSError):  # the folder may be gone; the console script searches its own instead of the current one
         find_code_in(Path.cwd())
-    code = _dispatch([argument for argument in arguments if argument != "--debug"], debug)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        with ending_in_order():
+            code = _dispatch([argument for argument in arguments if argument != "--debug"], debug)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        end_quietly()
     sys.exit(code)
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from autotune.api.prepare import Prepared, prepare
 from autotune.api.searching import again, resume, run_prepared
 from autotune.api.settings import SearchSettings
 from autotune.cli.output import console, print_json
+from autotune.cli.signals import stopped_by_signals
 from autotune.core.clock import SystemClock
 from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, OutOfTime, UserError
 from autotune.core.units import parse_budget
@@ -45,7 +43,7 @@ class Request:
 def run_search(request: Request) -> int:
     """Carry out ``autotune search``; return its exit code."""
     stop = Stop()
-    with _stopped_by_signals(stop):
+    with stopped_by_signals(stop):
         try:
             if request.resume is not None:
                 run = _resume(request, request.resume, stop)
@@ -124,21 +122,3 @@ def _print_answer(run: Run, request: Request) -> None:
         print_json(run.front.to_json())
     else:
         print_front(run.front, console(), run.path)
-
-
-@contextmanager
-def _stopped_by_signals(stop: Stop) -> Iterator[None]:
-    """SIGINT and SIGTERM end the search in good order; a second one ends the process."""
-
-    def handle(number: int, _: object) -> None:
-        if stop.requested:
-            raise SystemExit(128 + number)
-        stop.request(number)
-        os.write(2, b"stopping: what was found is kept; again to stop at once\n")
-
-    earlier = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

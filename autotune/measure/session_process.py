@@ -18,6 +18,7 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import MeasureError, OpenError, TrialError
 from autotune.core.samples import Requests, Samples, Tensors
 from autotune.core.serving import Load, Served
+from autotune.core.units import format_duration
 from autotune.measure import wire
 from autotune.measure.causes import cause_of_exit
 from autotune.measure.lifetime import oom_kills
@@ -33,10 +34,12 @@ class SessionProcess:
 
     ``opener`` is ``"module:function"``, called there as ``function(artifact, device) -> LocalSession``
     (see ``session_host``). ``load_time_s`` is how long that call took; None before it was entered.
+    ``limit_s`` is how long an answer may take; None: without end, for an owner whose own process has a time limit.
     The process leads a process group of its own, and dies with the thread that entered it.
     """
 
-    def __init__(self, opener: str, artifact: Artifact, device: DeviceSpec) -> None:
+    def __init__(self, opener: str, artifact: Artifact, device: DeviceSpec, limit_s: float | None = None) -> None:
+        self._limit_s = limit_s
         self._open_message = wire.Open(opener, artifact, device)
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
@@ -155,12 +158,20 @@ class SessionProcess:
         self._send(message, failure)
         assert self._connection is not None
         try:
+            if not self._connection.poll(self._limit_s):
+                raise self._overdue(failure)
             answer = wire.receive(self._connection)
         except (EOFError, OSError):
             raise self._ended(failure) from None
         if isinstance(answer, wire.Problem):
             raise failure(answer.cause, answer.message)
         return answer
+
+    def _overdue(self, failure: type[TrialError]) -> TrialError:
+        """End the process, which would still be at its old task when it is asked again."""
+        assert self._limit_s is not None
+        self._signal(signal.SIGKILL)
+        return failure("timeout", f"no answer within {format_duration(self._limit_s)}")
 
     def _ended(self, failure: type[TrialError]) -> TrialError:
         """The error that tells why the process is gone."""

@@ -20,6 +20,8 @@ from autotune.replay.ort_session import OPENER
 
 __all__ = ["Sides", "artifact_at", "open_side", "sides"]
 
+_ANSWER_S = 600.0  # no trial's process bounds these sessions: a run that never returns would hold its command for ever
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -49,7 +51,7 @@ def open_side(artifact: Artifact, device: DeviceSpec) -> Session:
     """A session in a process of its own; enter it. Raises ``OpenError`` then."""
     from autotune.measure.session_process import SessionProcess
 
-    return SessionProcess(OPENER, artifact, device)
+    return SessionProcess(OPENER, artifact, device, _ANSWER_S)
 
 
 def _original_model(folder: Path, config: ExportedConfig, given: Path | None) -> Path | None:

@@ -43,9 +43,13 @@ class Journal(Protocol):
 
 @dataclass
 class Stop:
-    """A request to stop, set by a signal handler. ``signal`` is its number, None: nobody asked."""
+    """A request to stop, set by a signal handler. ``signal`` is its number, None: nobody asked.
+
+    ``heeded``: whether a search has begun that looks at it; before, there is nothing to end in good order.
+    """
 
     signal: int | None = None
+    heeded: bool = False
 
     def request(self, signal: int) -> None:
         """Ask the search to stop; the first request's signal is kept."""

@@ -14,7 +14,7 @@ import pytest
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
-from autotune.core.errors import MeasureError, OpenError
+from autotune.core.errors import MeasureError, OpenError, TrialError
 from autotune.core.samples import Requests
 from autotune.measure.session_process import SessionProcess
 
@@ -38,6 +38,12 @@ class Raising(Doubling):
     def outputs(self, inputs):
         raise RuntimeError("shape mismatch in node 7")
 
+class Hanging(Doubling):
+    def outputs(self, inputs):
+        time.sleep(60)
+
+def hanging(artifact, device): return Hanging()
+def never_open(artifact, device): time.sleep(60)
 def doubling(artifact, device): return Doubling()
 def dying(artifact, device): return Dying()
 def raising(artifact, device): return Raising()
@@ -59,7 +65,9 @@ def open_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     artifact = Artifact(
         backend="test", folder=tmp_path, model="m", files=("m",), sha256="0", size_bytes=0, candidate=Candidate()
     )
-    return lambda name: SessionProcess(f"measure_openers:{name}", artifact, DeviceSpec(name="cpu"))
+    return lambda name, limit_s=None: SessionProcess(
+        f"measure_openers:{name}", artifact, DeviceSpec(name="cpu"), limit_s
+    )
 
 
 def test_outputs_come_back_from_a_process_of_its_own(open_session) -> None:
@@ -123,6 +131,14 @@ def test_a_crash_while_running_is_noticed_at_once_and_named(open_session, number
         assert number.name in caught.value.message
         with pytest.raises(MeasureError):
             session.outputs({"x": np.asarray([number])})
+
+
+@pytest.mark.parametrize("opener", ["hanging", "never_open"])
+def test_an_answer_that_never_comes_is_a_timeout_and_ends_the_process(open_session, opener: str) -> None:
+    with pytest.raises(TrialError) as caught, open_session(opener, 2.0) as session:
+        session.outputs({"x": np.ones(1)})
+    assert caught.value.cause == "timeout"
+    assert "2 s" in caught.value.message
 
 
 def test_an_error_of_the_runtime_keeps_the_session_alive(open_session) -> None:

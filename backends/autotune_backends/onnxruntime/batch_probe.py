@@ -17,6 +17,9 @@ from autotune.core.samples import Tensors
 
 __all__ = ["compare_rows", "probe_batch"]
 
+_ANSWER_S = 60.0
+"""How long one answer may take. A model whose run takes longer gains nothing from batches within any budget."""
+
 _PLAIN = Candidate(graph_optimization="disabled", intra_op_threads=1)
 _SEED = 0
 
@@ -58,7 +61,7 @@ def _run_both(model: ModelFacts, device: DeviceSpec, opener: str) -> str:
     one, other, both = _inputs(model)
     with (
         tempfile.TemporaryDirectory(prefix="autotune-probe-") as folder,
-        SessionProcess(opener, _loadable(model, Path(folder)), device) as session,
+        SessionProcess(opener, _loadable(model, Path(folder)), device, _ANSWER_S) as session,
     ):
         first, second = session.outputs(one), session.outputs(other)
         return compare_rows(session.outputs(both), first, second, _tolerance(model, first))
