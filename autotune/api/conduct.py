@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autotune import plugins
+from autotune.api.reporting import try_report
 from autotune.api.run import Run
 from autotune.api.tracker_set_up import TrackerSetUp
 from autotune.api.tracking import TRACKER, exported_points
@@ -62,6 +63,7 @@ def conduct(
         if saved is not None:
             observer.note(saved)
         front = finish(executor, folder, budget, trackers, plans=plans, stop=stop, observer=observer)
+        try_report(folder, front, observer.note)
         _show(folder, front, trackers)
     refuse_nothing_feasible(front)
     return Run(folder.path, front, _ending(ending, stop))

@@ -17,6 +17,7 @@ def front(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print front.json.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the front into this PNG.", show_default=False)] = None,
+    html: Annotated[bool, typer.Option("--html", help="Write report.html into RUN, and say where.")] = False,
     axes: Annotated[
         str | None, typer.Option(help="Metrics to plot: latency_p50,throughput.", show_default=False)
     ] = None,
@@ -27,10 +28,15 @@ def front(
     from autotune.report import print_front
     from autotune.runs.folder import RunFolder
 
-    found = read_front(RunFolder.open(run))
+    folder = RunFolder.open(run)
+    found = read_front(folder)
     if plot is not None:
         draw(found, plot, axes)
-    if as_json:
+    if html:
+        from autotune.api.reporting import write_report
+
+        print(f"report: {write_report(folder, found)}")
+    elif as_json:
         print_json(found.to_json())
     else:
         print_front(found, console(), run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autotune.report.answer import answer_sentence, recommended
 from autotune.report.front_table import front_table, print_front
 from autotune.report.front_text import dropped_lines, front_json, front_markdown, miss_lines
+from autotune.report.html import ReportContent, report_html
 from autotune.report.plot import plot_front
 from autotune.report.progress import LiveProgress, PlainProgress, progress
 from autotune.report.space_text import space_text
@@ -12,6 +13,7 @@ from autotune.report.space_text import space_text
 __all__ = [
     "LiveProgress",
     "PlainProgress",
+    "ReportContent",
     "answer_sentence",
     "dropped_lines",
     "front_json",
@@ -22,5 +24,6 @@ __all__ = [
     "print_front",
     "progress",
     "recommended",
+    "report_html",
     "space_text",
 ]

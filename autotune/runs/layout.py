@@ -30,6 +30,11 @@ class RunLayout(Frozen):
         return self.folder / "front.json"
 
     @property
+    def report(self) -> Path:
+        """The answer as a page."""
+        return self.folder / "report.html"
+
+    @property
     def artifacts(self) -> Path:
         """What was built."""
         return self.folder / "artifacts"

@@ -76,7 +76,7 @@ def _tried(record: TrialRecord) -> dict[str, Any]:
         "id": record.trial.id,
         "kind": "tried",
         "onFront": False,
-        "names": ["stopped early"] if record.measurement.stopped else [],
+        "names": ["stopped early"] if record.measurement.stopped == "dominated" else [],
         "device": record.trial.device,
         "key": record.trial.candidate.text,
         "candidate": _texts(record.trial.candidate),

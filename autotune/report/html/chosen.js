@@ -7,7 +7,8 @@ const cells = (tag, ...texts) => html("tr", {}, ...texts.map((text) => html(tag,
 
 function parameterRows(point, base) {
   const names = [...new Set([...Object.keys(base.candidate), ...Object.keys(point.candidate)])];
-  return names.map((name) => {
+  const differs = (name) => point.candidate[name] !== base.candidate[name];
+  return names.sort((a, b) => differs(b) - differs(a)).map((name) => {
     const [mine, theirs] = [point.candidate[name] ?? "–", base.candidate[name] ?? "–"];
     const row = cells("td", name, mine, theirs);
     if (mine !== theirs) row.className = "differs";
@@ -15,7 +16,8 @@ function parameterRows(point, base) {
   });
 }
 function metricRows(point, base) {
-  return Object.keys(data.metrics).filter((name) => point.values[name] || base.values[name]).map((name) => {
+  const names = [...new Set([...data.objectives, ...Object.keys(data.metrics)])];
+  return names.filter((name) => data.metrics[name]).filter((name) => point.values[name] || base.values[name]).map((name) => {
     const mine = point.values[name], row = cells("td", data.metrics[name].label, mine ? mine.text : "unknown", base.values[name]?.text ?? "unknown");
     if (mine?.ratio) row.children[1].append(html("br"), html("span", { class: mine.verdict }, mine.ratio));
     if (mine?.basis) row.title = mine.basis;
@@ -28,7 +30,7 @@ function showChosen(point) {
   panel.replaceChildren(
     html("h3", {}, [point.id, ...point.names].join(", ")),
     html("p", { class: "legend" }, point.kind === "tried" ? `on ${point.device}: tried, not on the front; measured alone` : `on ${point.device}`),
-    html("table", {}, heads, ...metricRows(point, base), ...parameterRows(point, base)));
+    html("table", {}, heads, ...parameterRows(point, base), ...metricRows(point, base)));
   if (point.export) panel.append(html("p", {}, "export it", html("code", { class: "command" }, point.export)));
 }
 function choose(id) {

@@ -43,7 +43,11 @@ def reproduce_commands(content: ReportContent, point: Point) -> list[tuple[str, 
     look = (f"autotune ui {run}", "the trials in MLflow")
     if content.front.kind == "simulated":
         return [look, again]
-    return [(f"autotune export {run} --point {shlex.quote(point.id)} -o DIR", "what is recommended, to deploy"), look, again]
+    return [
+        (f"autotune export {run} --point {shlex.quote(point.id)} -o DIR", "what is recommended, to deploy"),
+        look,
+        again,
+    ]
 
 
 def _device(device: DeviceSpec) -> str:

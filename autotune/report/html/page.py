@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from autotune.core.figures import format_value
+from autotune.core.figures import certainty, format_ratio, format_value
 from autotune.core.front import Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.units import format_duration
@@ -75,8 +75,6 @@ def _rows(front: Front) -> list[dict[str, Any]]:
 
 
 def _cell(point: Point, name: str) -> dict[str, str]:
-    from autotune.core.figures import certainty, format_ratio
-
     value, ratio = point.metrics.get(name), point.ratios.get(name)
     if value is None or not value.known:
         return {"value": "unknown", "ratio": "", "verdict": "undecided"}

@@ -95,4 +95,4 @@ def _ending(record: TrialRecord) -> str:
         return "failed"
     if isinstance(record.outcome, SameAs):
         return "the same as another"
-    return "stopped early: certainly beaten" if record.outcome.stopped else "measured"
+    return "stopped early: certainly beaten" if record.outcome.stopped == "dominated" else "measured"
