@@ -13,6 +13,7 @@ from autotune.core.samples import Requests
 from autotune.core.values import Value
 from autotune.core.workload import Phase
 from autotune.measure import Against, Measured, PhaseLoad, measure
+from autotune.searching.spread import reach_of, widened
 from autotune.testing.virtual_clock import VirtualClock
 from benchmarks.playback import Playback
 from benchmarks.tape import Tape
@@ -44,6 +45,15 @@ class Repeats:
             for value in self.values
         ]
         return float(np.mean(held))
+
+    def printed(self, baselines: int, generator: np.random.Generator) -> Repeats:
+        """The values as a search prints them that repeated its baseline ``baselines`` times, at random moments."""
+        drawn = generator.integers(0, len(self.values), size=(len(self.values), baselines))
+        shown = [
+            widened({"latency_p50": value}, {"latency_p50": reach_of(self.middles[others])})["latency_p50"]
+            for value, others in zip(self.values, drawn, strict=True)
+        ]
+        return Repeats(tuple(shown), self.seconds)
 
     def half_width(self) -> float:
         """The median of the intervals' half-widths, relative to the values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from autotune.searching.axes import Axis
 from autotune.searching.contenders import Contender
 from autotune.searching.feasibility import nearest_misses
 from autotune.searching.found import Found, confirmed, found_by_searching, measured_again, names_of, place_of
+from autotune.searching.spread import reaches, widened
 
 __all__ = ["front_of", "refuse_nothing_feasible"]
 
@@ -45,7 +46,8 @@ def refuse_nothing_feasible(front: Front) -> None:
 
 
 def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, dropped: tuple[Dropped, ...]) -> Front:
-    points = tuple(_point(one) for one in shown.verdicts.kept)
+    reach = reaches(records)
+    points = tuple(_point(one, reach) for one in shown.verdicts.kept)
     middle = _knee(shown)
     accuracy = shown.baseline.measurement.metrics.get("accuracy")
     return Front(
@@ -56,7 +58,7 @@ def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, 
         limits=search.limits,
         workload=search.workload,
         environment=search.environment,
-        baseline=_point(shown.baseline),
+        baseline=_point(shown.baseline, reach),
         points=points,
         knee=None if middle is None else points[middle].id,
         dropped=dropped,
@@ -91,14 +93,14 @@ def _nearly(found: Found) -> tuple[Dropped, ...]:
     return tuple(Dropped(id=name, reason=found.verdicts.reasons[name]) for name in names)
 
 
-def _point(one: Contender) -> Point:
+def _point(one: Contender, reach: Mapping[str, float]) -> Point:
     trial = one.record.trial
     return Point(
         id=one.name,
         trial=trial.id,
         device=trial.device,
         candidate=trial.candidate,
-        metrics=one.measurement.metrics,
+        metrics=widened(one.measurement.metrics, reach),
         ratios=one.measurement.ratios,
         artifact=one.measurement.artifact,
     )

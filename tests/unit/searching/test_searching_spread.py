@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.core.plan import Plan
+from autotune.core.trial import Measurement, Trial, TrialRecord
+from autotune.core.values import Value
+from autotune.searching import front_of
+from autotune.searching.spread import reach_of, reaches, widened
+from autotune.testing.fake_search import fake_search
+
+BASELINE = fake_search().space.baseline
+
+
+def repeat(number, latency_s, purpose="baseline", candidate=BASELINE):
+    trial = Trial(
+        id=f"t{number:04}",
+        key=str(number),
+        candidate=candidate,
+        device="cpu",
+        plan=Plan(),
+        purpose=purpose,
+        repeat=number,
+    )
+    latency = Value(value=latency_s, unit="s", low=latency_s * 0.99, high=latency_s * 1.01, basis="median of 8 rounds")
+    metrics = {"latency_p50": latency, "fidelity": Value(value=1.0, unit="1", low=1.0, high=1.0)}
+    return TrialRecord(trial=trial, started_s=0, finished_s=1, outcome=Measurement(metrics=metrics))
+
+
+def test_the_reach_holds_the_value_of_many_on_a_machine_of_two_speeds():
+    generator = np.random.default_rng(7)
+    speeds = np.where(generator.random(4000) < 0.4, 1.44, 1.30) * generator.normal(1, 0.004, 4000)
+    centre = float(np.median(speeds))
+    held = [
+        abs(np.log(speeds[first] / centre)) <= reach_of(speeds[first + 1 : first + 6])
+        for first in range(0, len(speeds) - 6, 6)
+    ]
+    assert 0.9 <= np.mean(held) <= 0.99
+
+
+def test_one_repeat_tells_nothing_and_equal_ones_widen_nothing():
+    assert reach_of([1.0]) == 0.0
+    assert reach_of([2.0, 2.0, 2.0]) == 0.0
+
+
+@given(st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12), st.floats(0.1, 10.0))
+def test_the_reach_does_not_depend_on_the_unit(repeats, unit):
+    assert reach_of([unit * one for one in repeats]) == pytest.approx(reach_of(repeats), abs=1e-9)
+
+
+def test_repeats_of_the_baseline_count_wherever_they_were_taken_and_other_candidates_do_not():
+    other = BASELINE.with_(precision="fp16")
+    records = [repeat(1, 1.0), repeat(2, 1.1), repeat(3, 1.2, purpose="front"), repeat(4, 9.0, "search", other)]
+    assert reaches(records)["latency_p50"] == pytest.approx(reach_of([1.0, 1.1, 1.2]))
+
+
+def test_only_what_was_measured_with_an_interval_is_widened():
+    plain = Value(value=1.0, unit="s", low=0.9, high=1.1)
+    metrics = {
+        "latency_p50": plain,
+        "energy": plain.model_copy(update={"provenance": "estimated"}),
+        "size": Value(value=10.0, unit="bytes"),
+    }
+    shown = widened(metrics, dict.fromkeys(metrics, np.log(1.5)))
+    assert (shown["latency_p50"].low, shown["latency_p50"].high) == (pytest.approx(0.6), pytest.approx(1.65))
+    assert "50.0%" in shown["latency_p50"].basis
+    assert shown["energy"] == metrics["energy"]
+    assert shown["size"] == metrics["size"]
+
+
+def test_the_front_shows_intervals_that_reach_as_far_as_the_machine_moved():
+    calm = front_of([repeat(1, 1.0), repeat(2, 1.0)], fake_search()).baseline.metrics
+    moved = front_of([repeat(1, 1.0), repeat(2, 1.1), repeat(3, 1.0), repeat(4, 1.1)], fake_search()).baseline.metrics
+    assert calm["latency_p50"].high == pytest.approx(1.01)
+    assert moved["latency_p50"].high > 1.1
+    assert moved["fidelity"].high == 1.0
