@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,12 +41,22 @@ class Subject:
         return plugins.backend(self.artifact.backend).open(self.artifact, context.devices[0])
 
 
-def subject(model: Path, folder: Path, data: Path | None = None, workload: str = "latency") -> Subject:
-    """Build the baseline of ``model`` in the new folder ``folder``. ``data`` None: inputs are generated."""
+def subject(
+    model: Path, folder: Path, data: Path | None = None, workload: str = "latency", dims: Sequence[str] = ()
+) -> Subject:
+    """Build the baseline of ``model`` in the new folder ``folder``. ``data`` None: inputs are generated.
+
+    ``dims``: as ``--dim`` gives them.
+    """
     from autotune.data import batches, open_dataset
 
     settings = SearchSettings(
-        model=model, data=None if data is None else str(data), workload=workload, output=folder / "run", tracking=False
+        model=model,
+        data=None if data is None else str(data),
+        workload=workload,
+        dims=tuple(dims),
+        output=folder / "run",
+        tracking=False,
     )
     search = prepare(settings).search
     context = search.context

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["convertible", "numpy_dtype"]
+__all__ = ["convertible", "numpy_dtype", "stored_as"]
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -31,3 +31,10 @@ def convertible(found: np.dtype[Any], needed: str) -> bool:
     if target.kind == "V":  # ml_dtypes' own: numpy cannot tell what they are
         return found == target or found.kind in ("f" if "float" in needed else "iu")
     return found.kind in "biufc" and np.can_cast(found, target, "same_kind")
+
+
+def stored_as(name: str) -> str:
+    """The type that files hold inputs of type ``name`` in: numpy's files know none of ml_dtypes' types."""
+    if name == "str" or numpy_dtype(name).kind != "V":
+        return name
+    return "float32" if "float" in name else "int8"

@@ -11,9 +11,9 @@ import numpy as np
 from autotune.core.errors import UserError, nearest
 from autotune.core.model import ModelFacts, TensorFacts
 from autotune.data.batch_axis import has_batch
-from autotune.data.dtypes import convertible
+from autotune.data.dtypes import convertible, stored_as
 
-__all__ = ["LABELS", "Header", "Layout", "fit", "fit_sample"]
+__all__ = ["LABELS", "Header", "Layout", "fit", "fit_sample", "refuse_other_kinds"]
 
 LABELS = "labels"
 Dim = int | str | None
@@ -51,6 +51,7 @@ def fit(source: str, arrays: Mapping[str, Header], model: ModelFacts) -> Layout:
 
     Raises ``UserError`` at the first thing that does not fit.
     """
+    refuse_other_kinds(model)
     names = [one.name for one in model.inputs]
     labels = LABELS if LABELS in arrays and LABELS not in names else None
     _check_names(source, [name for name in arrays if name != labels], names)
@@ -63,12 +64,21 @@ def fit(source: str, arrays: Mapping[str, Header], model: ModelFacts) -> Layout:
 
 def fit_sample(source: str, arrays: Mapping[str, Header], model: ModelFacts) -> Layout:
     """Return the layout of one sample's inputs. Raises ``UserError`` as ``fit`` does."""
+    refuse_other_kinds(model)
     _check_names(source, list(arrays), [one.name for one in model.inputs])
     for name, array in arrays.items():
         if array.dtype.hasobject:
             _refuse_objects(source, name)
     rows = _Rows(source, {name: array.shape for name, array in arrays.items()})
     return _layout(rows, arrays, model, 1, None)
+
+
+def refuse_other_kinds(model: ModelFacts) -> None:
+    """Raise ``UserError`` for a model whose inputs are not all tensors."""
+    for one in model.inputs:
+        if one.kind != "tensor":
+            remedy = "every input has to be a tensor: export the model so"
+            raise UserError(f"input {one.name!r} is of the type {one.kind}, which arrays cannot hold", remedy)
 
 
 @dataclass(frozen=True)
@@ -133,12 +143,8 @@ def _count(source: str, arrays: Mapping[str, Header], labels: str | None) -> int
 
 def _check(rows: _Rows, array: Header, one: TensorFacts, model: ModelFacts, sizes: dict[str, tuple[int, str]]) -> bool:
     """Check one input; True when its leading axis of 1 is to be added. ``sizes``: symbol → size and where it was seen."""
-    if one.kind != "tensor":
-        raise UserError(
-            f"input {one.name!r} is a {one.kind}, which arrays cannot hold", "use a model with tensor inputs"
-        )
     if not convertible(array.dtype, one.dtype):
-        remedy = f"convert it: array.astype({one.dtype!r})"
+        remedy = f"convert it: array.astype({stored_as(one.dtype)!r})"
         raise UserError(f"{rows.source}: {one.name!r} is {array.dtype}, the model needs {one.dtype}", remedy)
     if one.shape is None:
         return False

@@ -16,6 +16,7 @@ from autotune.core.model import ModelFacts, TensorFacts
 from autotune.core.workload import Shape
 from autotune.data.batch_axis import has_batch
 from autotune.data.dtypes import numpy_dtype
+from autotune.data.fit import refuse_other_kinds
 
 __all__ = ["GENERATED", "GeneratedDataset", "at_sizes", "recipe", "refuse_what_cannot_be_generated"]
 
@@ -60,10 +61,10 @@ def at_sizes(model: ModelFacts, dims: Mapping[str, int]) -> ModelFacts:
 
 def refuse_what_cannot_be_generated(model: ModelFacts) -> None:
     """Raise ``UserError`` for inputs that nothing sensible can be made up for."""
+    refuse_other_kinds(model)
     for one in model.inputs:
-        what = f"a {one.kind}" if one.kind != "tensor" else "of unknown rank" if one.shape is None else None
-        if what:
-            raise UserError(f"input {one.name!r} is {what}: none can be generated", "give inputs with --data")
+        if one.shape is None:
+            raise UserError(f"input {one.name!r} is of unknown rank: none can be generated", "give inputs with --data")
 
 
 def recipe(model: ModelFacts, seed: int, shapes: Sequence[Shape] = ()) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -42,13 +43,22 @@ class Model:
         self.outputs: list[str] = [entry.name for entry in self.session.get_outputs()]
 
     def run(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Infer once: arrays by input name in, arrays by output name out."""
-        return dict(zip(self.outputs, self.session.run(self.outputs, inputs), strict=True))
+        """Infer once: arrays by input name in, arrays by output name out (see ``flat_outputs``)."""
+        return flat_outputs(self.outputs, self.session.run(self.outputs, inputs))
 
 
 def load(folder: Path = HERE) -> Model:
     """Open the exported model in ``folder``."""
     return Model(Path(folder))
+
+
+def flat_outputs(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """One array an output, whatever it is; an optional output that is absent is left out.
+
+    A map (the probabilities of classes, say) becomes its values, in the order of its keys; a sequence is stacked on a first axis,
+    or strung together when its parts differ in shape.
+    """
+    return {name: _as_array(value) for name, value in zip(names, values, strict=True) if value is not None}
 
 
 def session_options(settings: dict[str, Any], folder: Path) -> Any:
@@ -94,6 +104,17 @@ def array_name(prefix: str, name: str) -> str:
 def to_file(array: Any) -> Any:
     """An array that can be written without pickling: strings get a fixed width."""
     return array.astype(np.str_) if array.dtype == object else array
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, dict):
+        return np.asarray([value[key] for key in sorted(value)])
+    if not isinstance(value, list):
+        return np.asarray(value)
+    parts = [_as_array(part) for part in value]
+    if len({part.shape for part in parts}) == 1:
+        return np.stack(parts)
+    return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0, np.float32)
 
 
 def _member(kind: Any, value: Any) -> Any:

@@ -16,6 +16,7 @@ from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer
+from autotune_backends.onnxruntime.arrays import no_array
 
 if TYPE_CHECKING:
     from autotune_backends.onnxruntime.choices import ModelTraits
@@ -95,7 +96,7 @@ class OnnxRuntimeBackend:
             return f"onnxruntime reads ONNX models, not {model.format}"
         if device.kind != "real" or device.device_class != "cpu":
             return f"this backend has no provider for {device.name} ({device.kind} {device.device_class})"
-        return None
+        return next((why for one in (*model.inputs, *model.outputs) if (why := no_array(one))), None)
 
     def _traits(self, model: ModelFacts, device: DeviceSpec) -> ModelTraits:
         from autotune_backends.onnxruntime.choices import ModelTraits

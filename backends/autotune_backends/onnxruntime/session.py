@@ -14,6 +14,7 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import MeasureError, OpenError
 from autotune.core.samples import Tensors
 from autotune.host.cpus import counted_cpus
+from autotune.replay.standalone import flat_outputs
 from autotune_backends.onnxruntime.failures import cause_of, message_of
 from autotune_backends.onnxruntime.settings import session_settings
 
@@ -30,9 +31,9 @@ class OrtSession:
         self._names = [output.name for output in session.get_outputs()]
 
     def outputs(self, inputs: Tensors) -> Tensors:
-        """Run once and return every output by name. Raises ``MeasureError``."""
+        """Run once and return every output by name, as one array each. Raises ``MeasureError``."""
         try:
-            return dict(zip(self._names, self._session.run(self._names, dict(inputs)), strict=True))
+            return flat_outputs(self._names, self._session.run(self._names, dict(inputs)))
         except Exception as error:  # onnxruntime's exceptions share no base class of their own
             raise MeasureError(cause_of(error), message_of(error)) from error
 

@@ -178,7 +178,7 @@ def test_a_single_number_is_refused(tmp_path: Path) -> None:
 
 def test_an_input_that_is_no_tensor_is_refused(tmp_path: Path) -> None:
     facts = model(tensor("x", "N", kind="sequence"), batch=None)
-    assert "is a sequence" in refusal(npz(tmp_path, x=np.ones((3, 4))), facts)
+    assert "of the type sequence" in refusal(npz(tmp_path, x=np.ones((3, 4))), facts)
 
 
 def test_an_input_called_labels_is_an_input(tmp_path: Path) -> None:
@@ -223,3 +223,10 @@ def test_a_truncated_npy_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(path.read_bytes()[:-8])
     assert "truncated" in refusal(str(tmp_path))
+
+
+@pytest.mark.parametrize(("dtype", "stored"), [("bfloat16", "float32"), ("int4", "int8")])
+def test_types_that_no_file_holds_are_asked_for_as_one_that_does(tmp_path: Path, dtype: str, stored: str) -> None:
+    facts = model(tensor("x", "N", 4, dtype=dtype))
+    assert f"astype({stored!r})" in refusal(npz(tmp_path, x=np.zeros((3, 4), "V2")), facts)
+    assert open_data(str(npz(tmp_path, x=np.zeros((3, 4), stored))), facts, 0).count == 3

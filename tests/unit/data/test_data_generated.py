@@ -92,8 +92,8 @@ def test_without_data_sixty_four_samples_are_generated_and_split() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sequence", "optional", "map"])
-def test_what_is_no_tensor_asks_for_data(kind: str) -> None:
-    with pytest.raises(UserError, match="--data"):
+def test_what_is_no_tensor_is_refused_without_asking_for_data_that_cannot_help(kind: str) -> None:
+    with pytest.raises(UserError, match=f"of the type {kind}.*\n(?!.*--data)"):
         open_data(None, model(tensor("x", "N", kind=kind), batch=None), 0)
 
 
