@@ -1,0 +1,1 @@
+"""The event-driven serving simulator: one group of devices that serves a language model's requests."""
