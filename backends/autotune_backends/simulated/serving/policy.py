@@ -45,12 +45,12 @@ def policy_of(candidate: Mapping[str, Scalar]) -> Policy:
     """Read the scheduling parameters of a candidate; absent ones are vLLM's defaults. Raises ``UserError``."""
     default = Policy()
     return Policy(
-        batching=cast(Batching, _choice(candidate, "batching", get_args(Batching), default.batching)),
+        batching=cast("Batching", _choice(candidate, "batching", get_args(Batching), default.batching)),
         max_num_seqs=_count(candidate, "max_num_seqs", default.max_num_seqs),
         max_batched_tokens=_count(candidate, "max_batched_tokens", default.max_batched_tokens),
         chunked_prefill=_flag(candidate, "chunked_prefill", default.chunked_prefill),
         batch_delay_s=_seconds(candidate, "batch_delay_s", default.batch_delay_s),
-        preemption=cast(Preemption, _choice(candidate, "preemption", get_args(Preemption), default.preemption)),
+        preemption=cast("Preemption", _choice(candidate, "preemption", get_args(Preemption), default.preemption)),
         prefix_caching=_flag(candidate, "prefix_caching", default.prefix_caching),
         priority_scheduling=_flag(candidate, "priority_scheduling", default.priority_scheduling),
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Counters", "ServingResult", "Times"]
 
+_MOMENT_S = 1e-9  # shorter than any step
 Times = NDArray[np.float64]
 
 
@@ -42,7 +43,8 @@ class ServingResult:
 
     ``arrived_s`` is when it was sent, ``ttft_s`` from then to its first token, ``e2e_s`` to its last. ``itl_s`` are the gaps
     between tokens and ``itl_weight`` how many tokens had each (decode steps are shared by their whole batch).
-    ``span_s`` is from the first arrival to the last token, ``devices`` how many served.
+    ``span_s`` is from the first arrival to the last token; ``window_s`` from then to when rates are counted: the same in an
+    open loop, and until a closed loop's last request was sent, since users are missing from then on.
     """
 
     arrived_s: Times
@@ -53,7 +55,7 @@ class ServingResult:
     itl_s: Times
     itl_weight: Times
     span_s: float
-    devices: int = 1
+    window_s: float
     counters: Counters = field(default_factory=Counters)
 
     @property
@@ -61,3 +63,12 @@ class ServingResult:
         """Mean seconds per output token after the first, shape ``[requests with more than one]``."""
         several = self.output_tokens > 1
         return (self.e2e_s[several] - self.ttft_s[several]) / (self.output_tokens[several] - 1)
+
+    def in_window(self) -> tuple[float, float]:
+        """(tokens made, requests answered) within the window; a request's tokens after the first come evenly."""
+        end_s = self.arrived_s.min() + self.window_s + _MOMENT_S
+        first_s, ended_s = self.arrived_s + self.ttft_s, self.arrived_s + self.e2e_s
+        lasting_s = np.maximum(ended_s - first_s, _MOMENT_S)
+        shares = np.clip((end_s - first_s) / lasting_s, 0.0, 1.0)
+        tokens = np.sum((first_s <= end_s) + (self.output_tokens - 1) * shares)
+        return float(tokens), float(np.sum(ended_s <= end_s))
