@@ -37,7 +37,6 @@ class Phase(Frozen):
     shares of requests of each level, the most urgent first; empty: all are alike. ``queue_limit``: with so many waiting, further
     requests are dropped; None: none are.
     ``tokens`` says what a language model's requests are like (``server`` or ``closed_loop``); None: the model is none.
-    ``streams`` (multi_stream), ``rate_per_s`` and ``limits`` (server) and ``duration_s`` are None or empty where unused.
     """
 
     scenario: Scenario
