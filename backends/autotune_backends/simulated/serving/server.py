@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from heapq import heapify, heappop, heappush
 
 from autotune_backends.simulated.serving.costs import ServingCosts
 from autotune_backends.simulated.serving.decoding import Decoding
 from autotune_backends.simulated.serving.memory import Memory
 from autotune_backends.simulated.serving.policy import Policy
-from autotune_backends.simulated.serving.prefix_cache import conversation_key, prefix_key
+from autotune_backends.simulated.serving.queue import Queue
 from autotune_backends.simulated.serving.recorder import Recorder
 from autotune_backends.simulated.serving.requests import Requests
+from autotune_backends.simulated.serving.reuse import Reuse
 from autotune_backends.simulated.serving.series import steps_to_reach
 
 __all__ = ["Server"]
@@ -39,27 +39,22 @@ class Server:
         self._sequences = min(policy.max_num_seqs, policy.max_batched_tokens)
         self._batched = policy.batching != "continuous"
         self._mixes = policy.chunked_prefill and not self._batched
-        self._caches = policy.prefix_caching and requests.reuses_text
         self._decoding = Decoding(costs.page_tokens)
         self._memory = Memory(costs.kv_capacity_tokens, costs.page_tokens, self._decoding)
+        self._reuse = Reuse(requests, self._memory.cache, costs.page_tokens, policy.prefix_caching)
+        self._queue = Queue(policy, requests, self._sequences, recorder.arrived_s)
         self._lines: dict[int, tuple[float, float]] = {}
-        self._events = [(at_s, request) for request, at_s in enumerate(requests.arrived_s) if not math.isnan(at_s)]
-        heapify(self._events)
-        self._pool = iter(requests.pool)
-        self._waiting: list[tuple[int, float, int]] = []
         self._running: dict[int, int] = {}  # in the order of admission, with the pages borrowed from the cache
         self._prompts: dict[int, int] = {}  # those whose prompts are being computed, with the tokens done
         self._made: dict[int, int] = {}  # tokens that preempted sequences had made
         self._begins: dict[int, int] = {}
         self._stalled: dict[int, float] = {}  # sequences that waited while prompts had a step to themselves, since when
-        self._blocked = False  # the first that waits found too little memory, and nobody gave any back since
-        self._batch_left = 0
         self._unended = 0
 
     def run(self) -> None:
         """Serve until every request was answered."""
         while True:
-            self._receive()
+            self._queue.receive(self.now_s)
             if self._prompts or self._can_admit():
                 self._prompt_step()
             elif self._decoding:
@@ -67,101 +62,35 @@ class Server:
             elif not self._idle():
                 return
 
-    # what comes in
-
-    def _receive(self) -> None:
-        events, now_s = self._events, self.now_s
-        while events and events[0][0] <= now_s:
-            at_s, request = heappop(events)
-            self._recorder.arrived_s[request] = at_s
-            self._wait(request)
-
-    def _wait(self, request: int) -> None:
-        rank = self._requests.priority[request] if self._policy.priority_scheduling else 0
-        self._blocked &= not self._policy.priority_scheduling
-        heappush(self._waiting, (rank, self._recorder.arrived_s[request], request))
-
     def _idle(self) -> bool:
-        """Let time pass until the next event; False when there is none, and all is done."""
-        due_s = self._events[0][0] if self._events else math.inf
-        if self._waiting and self._policy.batching == "dynamic":
-            due_s = min(due_s, self._deadline_s())
-        if due_s == math.inf:
+        """Let time pass until there is something to do; False when there never is."""
+        wakes_s = self._queue.wakes_s()
+        if wakes_s == math.inf:
             return False
-        self.now_s = max(self.now_s, due_s)
+        self.now_s = max(self.now_s, wakes_s)
         return True
 
-    def _deadline_s(self) -> float:
-        return min(arrived_s for _, arrived_s, _ in self._waiting) + self._policy.batch_delay_s
-
-    # who may start
-
     def _can_admit(self) -> bool:
-        if not self._waiting or self._blocked or len(self._running) >= self._sequences or not self._gate_open():
+        """Whether the first that waits may start, and finds memory to begin with."""
+        queue, memory = self._queue, self._memory
+        if not queue or len(self._running) >= self._sequences or not queue.lets_start(self.now_s, not self._running):
             return False
-        request = self._waiting[0][2]
-        have = self._cached_pages(request)
-        tokens = (
-            self._goal(request) if not self._mixes else min(self._goal(request), have * self._memory.page_tokens + 1)
-        )
-        if self._memory.fits(self._memory.pages_of(tokens) - self._read_already(request)):
+        request = queue.head
+        goal = tokens = self._goal(request)
+        if self._mixes:
+            tokens = min(goal, self._reuse.pages(request, goal) * memory.page_tokens + 1)
+        if memory.fits(memory.pages_of(tokens) - self._reuse.held_by_others(request)):
             return True
-        self._blocked, self._batch_left = True, 0  # a batch is what fits
+        queue.block()
         return False
-
-    def _gate_open(self) -> bool:
-        if not self._batched or self._batch_left > 0:
-            return True
-        if self._running:
-            return False
-        full = len(self._waiting) >= self._sequences or not self._events
-        if full or (self._policy.batching == "dynamic" and self.now_s >= self._deadline_s()):
-            self._batch_left = min(len(self._waiting), self._sequences)
-        return self._batch_left > 0
 
     def _goal(self, request: int) -> int:
         """Tokens to compute before its next one appears: its input and, after a preemption, what it had made."""
         return self._requests.inputs[request] + self._made.get(request, 0)
 
-    # what is in the cache
-
-    def _cached_pages(self, request: int) -> int:
-        """Pages of its input that the cache holds, never all of it: something must be computed."""
-        if not self._caches:
-            return 0
-        requests, cache = self._requests, self._memory.cache
-        shared = requests.prefix_tokens[request] // self._memory.page_tokens
-        pages = cache.held(prefix_key(requests.prefix[request])) if shared else 0
-        if pages == shared:
-            pages += cache.held(conversation_key(requests.conversation[request]))
-        return min(pages, (self._goal(request) - 1) // self._memory.page_tokens)
-
-    def _read_already(self, request: int) -> int:
-        """Of those, pages that others hold anyway."""
-        if not self._caches:
-            return 0
-        return self._memory.cache.busy(prefix_key(self._requests.prefix[request]))
-
-    def _borrow(self, request: int) -> tuple[int, int]:
-        """Take what the cache has for a request: (pages that stay the cache's, tokens that need not be computed)."""
-        pages = self._cached_pages(request)
-        if not pages:
-            return 0, 0
-        cache, requests = self._memory.cache, self._requests
-        borrowed = cache.read(prefix_key(requests.prefix[request])) if requests.prefix_tokens[request] else 0
-        own = cache.take(conversation_key(requests.conversation[request]))
-        pages = min(pages, borrowed + own)
-        self._counters.cached_tokens += pages * self._memory.page_tokens
-        return borrowed, pages * self._memory.page_tokens
-
-    def _publish(self, request: int) -> None:
-        """Its shared beginning was computed: from now on it is the cache's, for all."""
-        cache, requests = self._memory.cache, self._requests
-        pages, key = requests.prefix_tokens[request] // self._memory.page_tokens, prefix_key(requests.prefix[request])
-        if pages and self._running[request] == 0 and not cache.held(key):
-            cache.store(key, pages)
-            self._running[request] = cache.read(key)
-            self._memory.borrowed += pages
+    def _uncached(self, request: int) -> int:
+        goal = self._goal(request)
+        return goal - self._reuse.pages(request, goal) * self._memory.page_tokens
 
     # steps with prompts
 
@@ -192,26 +121,21 @@ class Server:
         for request, done in list(self._prompts.items()):
             budget -= self._compute(request, done, budget, chunks)
         while budget > 0 and self._can_admit():
-            request = self._waiting[0][2]
-            if chunks and not self._mixes and self._uncached(request) > budget:
+            if chunks and not self._mixes and self._uncached(self._queue.head) > budget:
                 break
-            heappop(self._waiting)
-            budget -= self._admit(request, budget, chunks)
+            budget -= self._admit(self._queue.pop(), budget, chunks)
         if chunks or beside:
             return chunks
         self._drop(self._youngest())  # prompts in parts hold all pages, and none can go on
         return self._chunks(budget, beside)
 
     def _admit(self, request: int, budget: int, chunks: list[tuple[int, int]]) -> int:
-        borrowed, done = self._borrow(request)
-        self._batch_left = max(0, self._batch_left - 1)
+        borrowed, done = self._reuse.borrow(request, self._goal(request))
+        self._counters.cached_tokens += done
         self._running[request] = borrowed
         self._memory.borrowed += borrowed
         self._memory.prompt_pages += self._memory.pages_of(done)
         return self._compute(request, done, budget if self._mixes else _FOREVER, chunks)
-
-    def _uncached(self, request: int) -> int:
-        return self._goal(request) - self._cached_pages(request) * self._memory.page_tokens
 
     def _compute(self, request: int, done: int, budget: int, chunks: list[tuple[int, int]]) -> int:
         """Add as much of a prompt as tokens and pages allow; return how many tokens that is."""
@@ -241,8 +165,9 @@ class Server:
             if done < self._goal(request):
                 continue
             del self._prompts[request]
-            if self._caches:
-                self._publish(request)
+            if self._running[request] == 0 and (borrowed := self._reuse.publish(request)):
+                self._running[request] = borrowed
+                self._memory.borrowed += borrowed
             self._memory.prompt_pages -= self._memory.pages_of(done)
             self._start_decoding(request, done)
 
@@ -271,8 +196,8 @@ class Server:
         line = self._lines.get(sequences) or self._line(sequences)
         first_s, growth_s = line[0] + line[1] * decoding.kv_tokens, line[1] * sequences
         steps = min(decoding.steps_to_end(), self._stride, 1 if gave_way or self._stalled else _FOREVER)
-        if self._events and self._newcomers_matter():
-            steps = steps_to_reach(self._events[0][0] - self.now_s, first_s, growth_s, steps)
+        if (next_s := self._queue.next_s) < math.inf and self._newcomers_matter():
+            steps = steps_to_reach(next_s - self.now_s, first_s, growth_s, steps)
         if not self._memory.lasts(steps):
             steps = min(steps, self._memory.steps_that_fit())
         seconds = steps * first_s + growth_s * (steps * (steps - 1) // 2)
@@ -291,7 +216,7 @@ class Server:
         """Whether the next to arrive could start while sequences are decoding."""
         if self._batched or len(self._running) >= self._sequences:
             return False
-        return not self._waiting or self._policy.priority_scheduling
+        return not self._queue or self._policy.priority_scheduling
 
     def _line(self, sequences: int) -> tuple[float, float]:
         line = self._lines[sequences] = self._costs.decode_line(sequences)
@@ -319,11 +244,7 @@ class Server:
     def _answer(self, request: int) -> None:
         self._recorder.ended_s[request] = self.now_s
         self._release(request, keep=True)
-        follower = self._requests.follower[request]
-        if follower >= 0:
-            heappush(self._events, (self.now_s + self._requests.think_s, follower))
-        elif (following := next(self._pool, None)) is not None:
-            heappush(self._events, (self.now_s, following))
+        self._queue.answered(request, self.now_s)
 
     # giving up pages
 
@@ -355,7 +276,7 @@ class Server:
             self._recorder.ended_s[request] = self._stalled.pop(request, self.now_s)  # its last token so far
             self._release(request, keep=False)
             self._unended -= 1
-        self._wait(request)
+        self._queue.push(request)
 
     def _release(self, request: int, keep: bool) -> None:
         """Take a decoding sequence out of memory; ``keep`` what its conversation will begin with."""
@@ -363,14 +284,12 @@ class Server:
         self._recorder.stays.append((self._begins.pop(request), tokens))
         borrowed = self._drop_borrowed(request)
         self._memory.borrowed -= borrowed
-        if keep and self._caches and self._requests.follower[request] >= 0:
-            key = conversation_key(self._requests.conversation[request])
-            self._memory.cache.take(key)
-            self._memory.cache.store(key, tokens // self._memory.page_tokens - borrowed)
+        if keep:
+            self._reuse.leave(request, tokens // self._memory.page_tokens - borrowed)
 
     def _drop_borrowed(self, request: int) -> int:
-        self._blocked = False
+        self._queue.blocked = False
         borrowed = self._running.pop(request)
         if borrowed:
-            self._memory.cache.release(prefix_key(self._requests.prefix[request]))
+            self._reuse.release(request)
         return borrowed
