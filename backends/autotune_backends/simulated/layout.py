@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from autotune.core.candidate import Scalar
 from autotune.core.errors import UserError, nearest
 from autotune_backends.simulated.devices.device import SimulatedDevice
+from autotune_backends.simulated.engines import Engine, engine_named
 from autotune_backends.simulated.operators.efficiency import compute_peak, lacking
 from autotune_backends.simulated.precision import KV_BITS, Precision, precision_named
 from autotune_backends.simulated.refusals import Unsupported
@@ -32,6 +33,7 @@ class Layout:
     max_batched_tokens: int
     sparsity: str
     memory_share: float
+    engine: Engine
 
     @property
     def devices(self) -> int:
@@ -53,6 +55,7 @@ def layout_of(model: TransformerModel, device: SimulatedDevice, candidate: Mappi
         max_batched_tokens=_count(candidate, "max_batched_tokens", 8192),
         sparsity=_sparsity(str(candidate.get("sparsity", "none"))),
         memory_share=float(candidate.get("memory_share", 0.9)),
+        engine=engine_named(str(candidate.get("engine", "vllm"))),
     )
     _runs(model, device)
     _arithmetic(device, layout)

@@ -27,12 +27,10 @@ Basis = Literal["fitted", "interpolated", "roofline"]
 _SMALL_KERNELS = (
     5.0  # a layer's norms, rotary embedding, cache write and activation, fused as serving engines fuse them
 )
-_HOST_STEP_S = 0.6e-3  # scheduling, sampling and bookkeeping that the device waits for, of one step
-_HOST_SEQUENCE_S = 9e-6  # of each sequence in a step
 _SPARSE_SPEEDUP = {"none": 1.0, "2:4": 1.5, "unstructured": 1.0}
 """2:4 is twice the dense peak on paper; measured products reach 1.3 to 1.6 (arXiv 2104.08378, figure 3)."""
 _DENSITY = {"none": 1.0, "2:4": 0.5625, "unstructured": 0.75}
-_INTERVALS: dict[str, float] = {"fitted": 0.25, "interpolated": 0.40, "roofline": 0.60}
+_INTERVALS: dict[str, float] = {"fitted": 0.15, "interpolated": 0.30, "roofline": 0.50}
 _DOUBT = {"high": 0.0, "medium": 0.15, "low": 0.40}
 
 
@@ -100,7 +98,7 @@ def layer_costs(model: TransformerModel, device: SimulatedDevice, layout: Layout
     basis = _basis(device, layout, reduce)
     return LayerCosts(
         gemms=tuple((matrix.layers, _matrix_cost(matrix, device, layout)) for matrix in model.matrices),
-        head=gemm_cost(device, _outer(layout.precision), model.vocabulary / layout.tp, model.hidden),
+        head=gemm_cost(device, _outer(device, layout.precision), model.vocabulary / layout.tp, model.hidden),
         attention=attention,
         all_reduce=reduce,
         layers=model.layers,
@@ -108,8 +106,8 @@ def layer_costs(model: TransformerModel, device: SimulatedDevice, layout: Layout
         small_s=model.layers * _SMALL_KERNELS * device.launch_s + (layout.pp - 1) * _hop_s(device),
         row_s=model.layers * _small_bytes(model, layout) / (device.bandwidth * 0.8),
         message_bytes=2.0 * model.hidden,
-        host_s=device.host_step_s if device.host_step_s is not None else _HOST_STEP_S,
-        host_sequence_s=_HOST_SEQUENCE_S,
+        host_s=device.host_step_s if device.host_step_s is not None else layout.engine.step_s,
+        host_sequence_s=layout.engine.sequence_s,
         kv_token_s=model.layers * attention.kv_token_s,
         flops_per_token=2.0 * model.active_parameters,
         pair_flops=4.0 * model.layers * model.heads * _head_width(model),
@@ -128,13 +126,14 @@ def _matrix_cost(matrix: Matrix, device: SimulatedDevice, layout: Layout) -> Gem
     rows = layout.tp if matrix.split == "rows" else 1
     return gemm_cost(
         device,
-        _outer(layout.precision) if matrix.name == "router" else layout.precision,
+        _outer(device, layout.precision) if matrix.name == "router" else layout.precision,
         matrix.outputs / columns,
         matrix.inputs / rows,
         experts=matrix.experts,
         active=matrix.active,
         speedup=_SPARSE_SPEEDUP[layout.sparsity],
         density=_DENSITY[layout.sparsity],
+        fused=True,
     )
 
 
@@ -152,9 +151,10 @@ def _head_width(model: TransformerModel) -> float:
     return (model.latent.nope_dim + model.latent.rope_dim + model.latent.value_dim) / 2
 
 
-def _outer(precision: Precision) -> Precision:
-    """Of the output layer and the router: quantisers leave them in 16 bits."""
-    return precision if precision.weight_bits >= 16 else PRECISIONS["bf16"]
+def _outer(device: SimulatedDevice, precision: Precision) -> Precision:
+    """Of the output layer and the router: quantisers leave them in 16 bits, where the device can multiply those."""
+    wide = PRECISIONS["bf16"]
+    return precision if precision.weight_bits >= 16 or compute_peak(device, wide) is None else wide
 
 
 def _small_bytes(model: TransformerModel, layout: Layout) -> float:

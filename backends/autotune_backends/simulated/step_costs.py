@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from autotune.core.candidate import Scalar
 from autotune_backends.simulated.devices.device import SimulatedDevice
+from autotune_backends.simulated.engines import Engine
 from autotune_backends.simulated.layout import layout_of
 from autotune_backends.simulated.memory_plan import MemoryPlan, memory_plan
+from autotune_backends.simulated.operators.attention import causal_pairs
 from autotune_backends.simulated.power import DevicePower, device_power
 from autotune_backends.simulated.pricing import Basis, LayerCosts, StepWork, layer_costs
 from autotune_backends.simulated.refusals import DoesNotFit, Infeasible, Unsupported
@@ -29,6 +31,7 @@ class StepCosts:
     power: DevicePower | None
     devices: int
     stages: int
+    engine: Engine
     interval: float
     basis: Basis
 
@@ -62,7 +65,7 @@ class StepCosts:
         for new, before in prefill:
             tokens += new
             cached += before
-            pairs += new * (before + 0.5 * new)
+            pairs += causal_pairs(new, before)
         if tokens == 0.0 and decodes == 0:
             return 0.0
         share = 1.0 / self.stages
@@ -116,6 +119,7 @@ def step_costs(model: TransformerModel, device: SimulatedDevice, candidate: Mapp
         power=device_power(device.power),
         devices=layout.devices,
         stages=layout.pp,
+        engine=layout.engine,
         interval=layers.interval,
         basis=layers.basis,
     )

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune_backends.simulated.devices import SimulatedDevice, device_named, device_names
-from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
+from autotune_backends.simulated.step_costs import DoesNotFit, Infeasible, StepCosts, Unsupported, step_costs
 from autotune_backends.simulated.transformers import model_named
 
 EIGHT, SEVENTY = model_named("llama-3.1-8b"), model_named("llama-3.1-70b")
@@ -97,6 +97,17 @@ def test_eight_over_a_slow_bus_are_slower_than_four() -> None:
     busy = ([(2048, 0)], 32, 32 * 1000)
     four, eight = (step_costs(SEVENTY, device_named("l40s"), {"tp": tp, "precision": "fp8"}) for tp in (4, 8))
     assert eight.step_s(*busy) > four.step_s(*busy)
+
+
+@pytest.mark.parametrize("name", device_names())
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp8", "int8", "int4", "ternary"])
+def test_every_device_prices_a_model_or_says_why_not(name: str, precision: str) -> None:
+    one: StepCosts | str
+    try:
+        one = step_costs(model_named("llama-3.2-1b"), device_named(name), {"precision": precision})
+    except Infeasible as refusal:
+        one = refusal.problem
+    assert name in one if isinstance(one, str) else 0 < one.step_s((), 1, 500) < 1
 
 
 @pytest.mark.parametrize("name", device_names())

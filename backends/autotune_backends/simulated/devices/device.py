@@ -41,13 +41,13 @@ class Link:
 class Power:
     """Watts: ``idle_w`` with a model loaded and nothing to do, ``peak_w`` the design limit.
 
-    ``compute_w`` and ``memory_w`` are added at full use of the arithmetic units and of the memory; None: not fitted.
+    ``compute_gain`` and ``memory_gain``: how steeply use of each approaches the limit; None: not fitted to this device.
     """
 
     idle_w: float
     peak_w: float
-    compute_w: float | None = None
-    memory_w: float | None = None
+    compute_gain: float | None = None
+    memory_gain: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class SimulatedDevice:
     launch_s: float
     gemm_floor_s: Mapping[str, float] = field(default_factory=dict)
     attention_floor_s: float | None = None
+    attention_prefill_floor_s: float | None = None
     efficiency: Efficiency = field(default_factory=Efficiency)
     link: Link | None = None
     power: Power | None = None

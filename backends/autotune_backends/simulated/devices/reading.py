@@ -18,12 +18,21 @@ _NEEDED: Final = ("name", "class", "peak", "memory_bytes", "bandwidth")
 _SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "efficiency": ("gemm", "memory", "attention_prefill", "attention_decode"),
     "link": ("kind", "bandwidth", "latency_s", "all_reduce"),
-    "power": ("idle_w", "peak_w", "compute_w", "memory_w"),
+    "power": ("idle_w", "peak_w", "compute_gain", "memory_gain"),
 }
 _FIELDS: Final = (
     *_NEEDED,
     *_SECTIONS,
-    *("launch_s", "gemm_floor_s", "attention_floor_s", "price_usd_per_h", "price_as_of", "lead_time_days", "build_s"),
+    *(
+        "launch_s",
+        "gemm_floor_s",
+        "attention_floor_s",
+        "attention_prefill_floor_s",
+        "price_usd_per_h",
+        "price_as_of",
+        "lead_time_days",
+        "build_s",
+    ),
     *("host_step_s", "internal_bandwidth", "supports", "sparsity", "kv_pages", "max_devices", "confidence", "sources"),
     *("notes", "aliases"),
 )
@@ -83,7 +92,14 @@ def read_device(path: Path) -> SimulatedDevice:
         raise UserError(f"{path.name}: {error}", "see the catalogue's files for the form of each field") from error
 
 
-_OPTIONAL: Final = ("attention_floor_s", "lead_time_days", "build_s", "host_step_s", "internal_bandwidth")
+_OPTIONAL: Final = (
+    "attention_floor_s",
+    "attention_prefill_floor_s",
+    "lead_time_days",
+    "build_s",
+    "host_step_s",
+    "internal_bandwidth",
+)
 
 
 def _folded(name: str) -> str:
@@ -154,7 +170,10 @@ def _power(data: Mapping[str, Any]) -> Power | None:
     if not data:
         return None
     return Power(
-        float(data["idle_w"]), float(data["peak_w"]), _number(data.get("compute_w")), _number(data.get("memory_w"))
+        float(data["idle_w"]),
+        float(data["peak_w"]),
+        _number(data.get("compute_gain")),
+        _number(data.get("memory_gain")),
     )
 
 

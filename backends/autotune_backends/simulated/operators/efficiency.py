@@ -30,7 +30,7 @@ def compute_peak(device: SimulatedDevice, precision: Precision) -> float | None:
     names = (precision.compute, *_STAND_IN.get(precision.compute, ()))
     found = next((device.peak[name] for name in names if name in device.peak), None)
     if found is None and precision.compute in _SIXTEEN:  # wider arithmetic can stand in for narrower, at its own speed
-        return device.peak.get("fp32")
+        return device.peak.get("fp32") or (device.peak.get("int8") if precision.weight_only else None)
     return found
 
 

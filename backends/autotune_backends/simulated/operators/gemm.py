@@ -11,7 +11,8 @@ from autotune_backends.simulated.precision import Precision
 
 __all__ = ["GemmCost", "gemm_cost"]
 
-_HALF_TOKENS = 8.0  # of products with few rows: tensor cores' rows are padded to this many at least
+_FUSED_SHARE = 0.25  # of the time that quantising activations takes in a kernel of its own
+_LEAST_ROWS = 8.0  # of products with few rows: tensor cores' rows are padded to this many at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class GemmCost:
             return 0.0
         if self.experts:
             return self._spread(rows)
-        padded = rows if rows > _HALF_TOKENS else _HALF_TOKENS
+        padded = rows if rows > _LEAST_ROWS else _LEAST_ROWS
         return self.floor_s + overlapped(padded * self.compute_s, self.weights_s + rows * self.row_s)
 
     def _spread(self, rows: float) -> float:
@@ -44,7 +45,7 @@ class GemmCost:
         return self.floor_s + overlapped(work * self.compute_s, touched * self.weights_s + work * self.row_s)
 
 
-def gemm_cost(
+def gemm_cost(  # noqa: PLR0913  # a shape, and what is special about it
     device: SimulatedDevice,
     precision: Precision,
     outputs: float,
@@ -54,16 +55,21 @@ def gemm_cost(
     active: int = 0,
     speedup: float = 1.0,
     density: float = 1.0,
+    fused: bool = False,
 ) -> GemmCost:
-    """The cost on the device. ``speedup``: of sparse arithmetic; ``density``: stored bytes over dense bytes.
+    """The cost on the device. ``speedup``: of sparse arithmetic; ``density``: stored bytes over dense bytes; ``fused``: the
+    kernel before it quantises its activations, as serving engines do, which saves most of what its floor is above bf16's.
 
     Raises ``ValueError`` when the device lacks the precision's arithmetic.
     """
     peak = compute_peak(device, precision)
     if peak is None:
         raise ValueError(precision.compute)
-    read = device.bandwidth * memory_share(device, precision)[0]
-    floor = device.gemm_floor_s.get(precision.name, device.gemm_floor_s.get("bf16", 1.5 * device.launch_s))
+    read = (device.internal_bandwidth or device.bandwidth) * memory_share(device, precision)[0]
+    plain = device.gemm_floor_s.get("bf16", 1.5 * device.launch_s)
+    floor = device.gemm_floor_s.get(precision.name, plain)
+    if fused:
+        floor = min(floor, plain + _FUSED_SHARE * (floor - plain))
     return GemmCost(
         floor_s=floor,
         weights_s=outputs * inputs * precision.weight_bits / 8 * density / read,
