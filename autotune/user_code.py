@@ -41,7 +41,9 @@ def user_function(spec: str, what: str) -> Callable[..., Any]:
         remedy = f"{module}.py is looked for among the installed packages, then in {sys.path[-1]}"
         raise UserError(f"{what} {spec!r}: {_words(error)}", remedy) from error
     function = getattr(imported, name, None)
-    if not callable(function):
+    if function is not None and not callable(function):
+        raise UserError(f"{what} {spec!r} is no function: it is {function!r:.60}", "write module:function")
+    if function is None:
         close = nearest(name, vars(imported))
         raise UserError(f"{what} {spec!r}: {module} has no function {name!r}{close}", "write module:function")
     found: Callable[..., Any] = function

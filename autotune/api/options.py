@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from autotune import plugins
 from autotune.api.settings import SearchSettings
@@ -81,7 +82,8 @@ def read_objectives(names: Sequence[str], workload: Workload, data: DataFacts, e
     """Return the named objectives, or the default ones of this workload, these data and whether energy is known."""
     if names:
         chosen = tuple(objective(name) for name in dict.fromkeys(names))
-        _refuse_unmeasured(chosen, workload, data)
+        for one in chosen:
+            _refuse_unmeasured("--objective", one.metric, workload, data)
         return chosen
     names = ["latency_p50"] if workload.has("single_stream") or workload.has("multi_stream") else []
     names += ["response_p99", "max_rate"] if workload.has("server") else []
@@ -91,16 +93,21 @@ def read_objectives(names: Sequence[str], workload: Workload, data: DataFacts, e
     return tuple(objective(name) for name in names)
 
 
-def read_limits(texts: Sequence[str], data: DataFacts) -> tuple[Limit, ...]:
-    """Return the limits; without any, and without labels, the default ``fidelity>=0.98``."""
+def read_limits(texts: Sequence[str], workload: Workload, data: DataFacts, energy: bool) -> tuple[Limit, ...]:
+    """Return the limits; without any, and without labels, the default ``fidelity>=0.98``.
+
+    Raises ``UserError`` for a metric that this search does not measure: no point could ever be told to hold it.
+    """
     limits = tuple(parse_limit(text) for text in texts)
+    for limit in limits:
+        _refuse_unmeasured("--limit", limit.metric, workload, data)
+        if limit.metric in ("energy", "power") and not energy:
+            raise UserError(
+                f"--limit {limit.text!r}: energy is unknown here",
+                "leave it out, or give --power-model FILE; `autotune doctor` says why",
+            )
     if not any(limit.metric in ("fidelity", "accuracy", "accuracy_drop") for limit in limits) and not data.labels:
         limits += (parse_limit("fidelity>=0.98"),)
-    for limit in limits:
-        if limit.metric in ("accuracy", "accuracy_drop") and not data.labels:
-            raise UserError(
-                f"--limit {limit.text!r} needs labels, and the data have none", "use fidelity, or give labelled data"
-            )
     return limits
 
 
@@ -111,27 +118,32 @@ def refuse_unknown_choices(settings: SearchSettings) -> None:
         raise UserError(
             f"there is no sampler {settings.sampler!r}{nearest(settings.sampler, SAMPLERS)}", "leave it out for auto"
         )
+    _refuse_unreadable_address(settings.tracking_uri)
     if not 0 < settings.patience <= 1:
         raise UserError(f"--patience {settings.patience:g} is no share of the trials", "give more than 0 and at most 1")
 
 
-def _refuse_unmeasured(objectives: Sequence[Objective], workload: Workload, data: DataFacts) -> None:
-    for chosen in objectives:
-        family = chosen.metric.split("_p")[0]
-        scenarios = _NEEDS.get(family, ())
-        if scenarios and not any(workload.has(scenario) for scenario in scenarios):
-            raise UserError(
-                f"--objective {chosen.metric} is not measured by workload {workload.name!r}",
-                f"use a workload with a {' or '.join(scenarios)} phase",
-            )
-        if chosen.metric in ("accuracy", "accuracy_drop") and not data.labels:
-            raise UserError(
-                f"--objective {chosen.metric} needs labels, and the data have none", "use fidelity, or give labels"
-            )
-        if not scenarios and family not in _ALWAYS:
-            raise UserError(
-                f"--objective {chosen.metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}"
-            )
+def _refuse_unreadable_address(uri: str | None) -> None:
+    try:
+        urlsplit(uri or "")
+    except ValueError as error:
+        raise UserError(
+            f"--tracking-uri {uri!r} is no address: {error}", "for example http://127.0.0.1:5000 or sqlite:///mlflow.db"
+        ) from error
+
+
+def _refuse_unmeasured(option: str, metric: str, workload: Workload, data: DataFacts) -> None:
+    family = metric.split("_p")[0]
+    scenarios = _NEEDS.get(family, ())
+    if scenarios and not any(workload.has(scenario) for scenario in scenarios):
+        raise UserError(
+            f"{option} {metric} is not measured by workload {workload.name!r}",
+            f"use a workload with a {' or '.join(scenarios)} phase",
+        )
+    if metric in ("accuracy", "accuracy_drop") and not data.labels:
+        raise UserError(f"{option} {metric} needs labels, and the data have none", "use fidelity, or give labels")
+    if not scenarios and family not in _ALWAYS:
+        raise UserError(f"{option} {metric} is not measured yet", f"measured: {', '.join(sorted(_MEASURED))}")
 
 
 _ALWAYS = {"energy", "power", "memory", "size", "load_time", "build_time", "accuracy", "accuracy_drop", "fidelity"}

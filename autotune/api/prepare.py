@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
+from autotune.api.labels import refuse_unfit_labels
 from autotune.api.options import (
     parse_dims,
     read_limits,
@@ -106,11 +107,12 @@ def _context(
 ) -> tuple[SearchContext, SearchSpace]:
     workload = _load(settings)
     metric = read_metric(settings.metric, data)
+    refuse_unfit_labels(metric, data, model)
     devices = find_devices(backends, settings.devices)
     power, counted = find_power(settings, devices)
     energy = settings.energy != "off" and (power is not None or counted)
     objectives = read_objectives(settings.objectives, workload, data, energy=energy)
-    limits = read_limits(settings.limits, data)
+    limits = read_limits(settings.limits, workload, data, energy=energy)
     offers = legal_with(data, offers_for(backends, model, devices))
     space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(

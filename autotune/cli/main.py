@@ -14,6 +14,7 @@ import autotune
 from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, sync, ui, verify
 from autotune.cli.signals import end_quietly, ending_in_order
 from autotune.core.errors import ExitCode, UserError
+from autotune.core.surroundings import explained
 from autotune.user_code import find_code_in
 
 __all__ = ["app", "run"]
@@ -67,8 +68,7 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
     except UserError as error:
         if debug:
             raise
-        print(f"autotune: {error}", file=sys.stderr)
-        return int(error.exit_code)
+        return _refused(error)
     except KeyboardInterrupt:
         return int(ExitCode.SIGINT)
     except BrokenPipeError:
@@ -80,6 +80,8 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
             return int(ExitCode.USAGE)
         if debug:
             raise
+        if isinstance(error, OSError) and (mistake := explained(error)) is not None:
+            return _refused(mistake)
         said = str(error).strip().rpartition("\n")[2]  # a trial's process reports its whole traceback
         print(
             f"autotune: this is a bug in autotune: {type(error).__name__}: {said}\n"
@@ -87,6 +89,11 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
             file=sys.stderr,
         )
         return int(ExitCode.BUG)
+
+
+def _refused(error: UserError) -> int:
+    print(f"autotune: {error}", file=sys.stderr)
+    return int(error.exit_code)
 
 
 def _command(arguments: list[str]) -> str:

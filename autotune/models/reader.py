@@ -10,6 +10,9 @@ from autotune.core.model import ModelFacts
 
 __all__ = ["read_model"]
 
+_LIBRARY_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+"""How a library file begins: ELF (elf(5)), Mach-O (mach-o/loader.h, mach-o/fat.h), PE."""
+
 
 def read_model(path: Path, dims: Mapping[str, int] | None = None, custom_op_library: Path | None = None) -> ModelFacts:
     """Return what the files of the model at ``path`` tell, without running it.
@@ -37,3 +40,10 @@ def _refuse_other_formats(path: Path) -> None:
 def _refuse_missing_library(library: Path | None) -> None:
     if library is not None and not library.is_file():
         raise UserError(f"--custom-op-lib: there is no file {library}", "give the path of the shared library")
+    if library is not None and not _begins_as_library(library):
+        raise UserError(f"--custom-op-lib: {library.name} is no shared library", "give the .so that holds the operators")
+
+
+def _begins_as_library(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(4).startswith(_LIBRARY_MAGIC)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autotune.core.errors import UserError
 from autotune.core.samples import Tensors
 
 __all__ = ["MAX_SAMPLES", "ReplaySamples", "collect_samples", "read_samples", "write_samples"]
@@ -68,10 +69,16 @@ def write_samples(file: Path, samples: ReplaySamples) -> None:
 
 
 def read_samples(file: Path) -> ReplaySamples:
-    """Read what ``write_samples`` wrote."""
+    """Read what ``write_samples`` wrote. Raises ``UserError`` when the file is damaged."""
+    from autotune.data.arrays import UNREADABLE
     from autotune.replay.standalone import read_samples as read
 
-    inputs, outputs, labels = read(file)
+    try:
+        with file.open("rb") as stream:  # numpy leaves the file open when it is no archive
+            inputs, outputs, labels = read(stream)
+    except (*UNREADABLE, KeyError) as error:
+        words = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UserError(f"{file} is damaged: {words}", "export the folder again, or restore it from a copy") from error
     return ReplaySamples(tuple(inputs), tuple(outputs), None if labels is None else tuple(labels))
 
 

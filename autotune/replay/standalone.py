@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -84,7 +84,7 @@ def providers(settings: dict[str, Any]) -> list[str]:
     return wanted
 
 
-def read_samples(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any]:
+def read_samples(file: Path | IO[bytes]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any]:
     """Return the requests in samples.npz, the original's outputs for each, and their labels (None: there are none).
 
     Arrays are named ``input:NAME`` and ``output:NAME``; their first axis counts requests.
@@ -93,7 +93,11 @@ def read_samples(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
         inputs = {name: _from_file(arrays, f"input:{name}") for name in _names(arrays, "input:")}
         outputs = {name: _from_file(arrays, f"output:{name}") for name in _names(arrays, "output:")}
         labels = arrays["labels"] if "labels" in arrays.files else None
-    return _requests(inputs), _requests(outputs), labels
+    counts = {len(array) for array in (*inputs.values(), *outputs.values())}
+    if len(counts) > 1:
+        raise ValueError("its arrays differ in how many requests they hold")
+    count = max(counts, default=0)  # a model without inputs has outputs alone
+    return _requests(inputs, count), _requests(outputs, count), labels
 
 
 def array_name(prefix: str, name: str) -> str:
@@ -131,8 +135,7 @@ def _from_file(arrays: Any, name: str) -> Any:
     return array.astype(object) if array.dtype.kind == "U" else array
 
 
-def _requests(arrays: dict[str, Any]) -> list[dict[str, Any]]:
-    count = min((len(array) for array in arrays.values()), default=0)
+def _requests(arrays: dict[str, Any], count: int) -> list[dict[str, Any]]:
     # [i, ...] and not [i]: a scalar string stays an array
     return [{name: np.asarray(array[index, ...]) for name, array in arrays.items()} for index in range(count)]
 

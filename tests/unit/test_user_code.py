@@ -27,7 +27,12 @@ def test_a_function_is_written_as_module_and_name(text: str, is_one: bool) -> No
 
 
 def test_what_is_no_function_is_refused() -> None:
-    with pytest.raises(UserError, match="has no function 'pi'"):
-        user_function("math:pi", "the metric")
+    with pytest.raises(UserError, match="has no function 'pie'"):
+        user_function("math:pie", "the metric")
     with pytest.raises(UserError, match="names no function"):
         user_function("math:", "the metric")
+
+
+def test_a_value_that_is_no_function_is_refused_and_shown() -> None:
+    with pytest.raises(UserError, match="'math:pi' is no function: it is 3.14"):
+        user_function("math:pi", "the metric")

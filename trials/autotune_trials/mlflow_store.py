@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 # Read by mlflow when it is imported. No telemetry; a server that is away is noticed within seconds. A person's own
 # settings win, but for telemetry's. Processes started from here (`mlflow ui`) inherit them.
@@ -69,12 +70,20 @@ def resolved_uri(uri: str | None) -> str:
     return f"{_SQLITE}{Path(path).absolute()}" if path not in (found, ":memory:") else str(found)
 
 
+def _refuse_unreadable(uri: str) -> None:
+    try:
+        urlsplit(uri)
+    except ValueError as error:  # of an address such as http://[::bad
+        raise StoreError(f"{uri} is no address: {error}") from error
+
+
 class Store:
     """Runs of one store. Every method raises ``StoreError`` when the store is away or refuses."""
 
     @_guarded
     def __init__(self, uri: str | None) -> None:
         self.uri = resolved_uri(uri)
+        _refuse_unreadable(self.uri)
         self._client = mlflow.MlflowClient(self.uri)
 
     @property

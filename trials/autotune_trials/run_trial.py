@@ -7,7 +7,6 @@ PARENT, a process id, is whom to die with.
 
 from __future__ import annotations
 
-import errno
 import sys
 import time
 import traceback
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from autotune.core.assignment import Assignment
 from autotune.core.errors import ExitCode, MeasureError, TrialError, UserError
+from autotune.core.surroundings import DISK_ERRORS, explained
 from autotune.core.trial import Failure, Outcome, TrialRecord
 from autotune.measure.lifetime import die_with_parent
 from autotune.runs.atomic import write_atomic
@@ -60,7 +60,10 @@ def main(arguments: list[str]) -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return ExitCode.USAGE
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:  # the record itself cannot be written
+            print(explained(error), file=sys.stderr)
+            return ExitCode.USAGE
         traceback.print_exc()
         return ExitCode.BUG
     return ExitCode.DONE
@@ -76,7 +79,7 @@ def _outcome(assignment: Assignment, stages: Stages) -> Outcome:
     except MemoryError as error:
         return Failure(stage=stages.current, cause="out_of_memory", message=_one_line(str(error) or "out of memory"))
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno not in DISK_ERRORS:
             raise
         return Failure(stage=stages.current, cause="disk", message=_one_line(str(error)))
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autotune.core.errors import UserError
 from autotune.replay.samples import ReplaySamples, collect_samples, read_samples, write_samples
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
@@ -61,6 +64,46 @@ def test_requests_of_uncommon_shape_are_left_out() -> None:
     found = collect_samples((({"x": np.zeros(shape)}, [None]) for shape in shapes), lambda inputs: {"y": inputs["x"]})
     assert [request["x"].shape for request in found.inputs] == [(1, 2), (1, 2)]
     assert found.labels is None
+
+
+def test_a_model_without_inputs_has_samples_too(tmp_path: Path) -> None:
+    requests = [({}, [None]), ({}, [None])]
+    write_samples(tmp_path / "s.npz", collect_samples(requests, lambda inputs: {"y": np.zeros(2)}))
+    found = read_samples(tmp_path / "s.npz")
+    assert found.inputs == ({}, {})
+    assert len(found.outputs) == 2
+
+
+def _cut_short(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-30])
+
+
+def _changed_inside(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[40:80] = b"\xff" * 40
+    file.write_bytes(content)
+
+
+def _emptied(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def _of_objects(file: Path) -> None:
+    np.savez(file, **{"input:x": np.asarray([{}], dtype=object)})
+
+
+def _uneven(file: Path) -> None:
+    np.savez(file, **{"input:x": np.zeros((3, 1)), "output:y": np.zeros((2, 1))})
+
+
+@pytest.mark.parametrize("damage", [_cut_short, _changed_inside, _emptied, _of_objects, _uneven])
+def test_damaged_samples_are_said_to_be_damaged(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    file = tmp_path / "samples.npz"
+    request = {"x": np.arange(100)}
+    write_samples(file, ReplaySamples((request,), (request,)))
+    damage(file)
+    with pytest.raises(UserError, match="damaged"):
+        read_samples(file)
 
 
 def test_no_requests_give_no_samples() -> None:
