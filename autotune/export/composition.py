@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from autotune.core.batching import batching_of
 from autotune.core.deployment import Deployment, ExportedConfig, Original, Promise, Quality, Source
 from autotune.core.errors import UserError, nearest
 from autotune.core.front import Front, Point
+from autotune.core.limits import Limit
 from autotune.core.metrics import find_metric
 from autotune.core.naming import best_of, candidates, named_points
+from autotune.core.workload import Phase, Workload
 from autotune.runs.search_file import SearchFile
 
-__all__ = ["choose_point", "exported_config"]
+__all__ = ["choose_point", "exported_config", "with_limits"]
 
 
 def choose_point(front: Front, name: str) -> Point:
@@ -34,6 +39,7 @@ def exported_config(
     front: Front, point: Point, deployment: Deployment, search: SearchFile, original: Deployment | None = None
 ) -> ExportedConfig:
     """Compose ``config.json``. ``original`` is the baseline's deployment, None when its session is not known."""
+    device = search.context.device(point.device)
     baseline = None if original is None else Original(session=original.session, batch=original.batch)
     return ExportedConfig(
         format="ort",
@@ -41,15 +47,32 @@ def exported_config(
         model=deployment.model,
         files=deployment.files,
         candidate=point.candidate,
-        device=search.context.device(point.device),
+        device=device,
         session=deployment.session,
-        promise=Promise(metrics=point.metrics, ratios=point.ratios, workload=front.workload, batch=deployment.batch),
+        batching=batching_of(point.candidate, device.cpus or 1),
+        promise=Promise(
+            metrics=point.metrics,
+            ratios=point.ratios,
+            workload=with_limits(front.workload, search.context.limits),
+            batch=deployment.batch,
+        ),
         quality=_quality(front, point, search),
         environment=front.environment,
         source=Source(search=front.search, trial=point.trial, point=point.id, model_sha256=search.model.sha256),
         original=baseline,
         power=search.context.power,
     )
+
+
+def with_limits(workload: Workload, limits: Sequence[Limit]) -> Workload:
+    """The workload whose server phases hold the search's limits on latency besides their own: ``max_rate`` depends on them."""
+    texts = tuple(limit.text for limit in limits if limit.metric.startswith(("latency_p", "response_p")))
+
+    def held(phase: Phase) -> Phase:
+        more = tuple(text for text in texts if text not in phase.limits)
+        return phase.model_copy(update={"limits": (*phase.limits, *more)}) if phase.scenario == "server" else phase
+
+    return workload.model_copy(update={"phases": tuple(held(phase) for phase in workload.phases)})
 
 
 def _best(front: Front, name: str) -> Point | None:

@@ -11,7 +11,7 @@ from autotune.core.deployment import ExportedConfig
 from autotune.core.workload import Phase, Workload
 from autotune.export.readme import readme_text
 
-__all__ = ["deployed_files", "run_text", "workload_text"]
+__all__ = ["deployed_files", "run_text", "serving_text", "workload_text"]
 
 
 def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
@@ -19,6 +19,8 @@ def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
     return {
         "config.json": config.to_json(indent=2) + "\n",
         "run.py": run_text(),
+        "batcher.py": serving_text("batcher"),
+        "endpoint.py": serving_text("endpoint"),
         "workload.yaml": workload_text(config.promise.workload),
         "README.md": readme_text(config, samples=samples),
     }
@@ -29,6 +31,13 @@ def run_text() -> str:
     import autotune.replay
 
     return (Path(autotune.replay.__file__).parent / "standalone.py").read_text(encoding="utf-8")
+
+
+def serving_text(module: str) -> str:
+    """The source of a module of ``autotune.serving``: what requests met while they were measured."""
+    import autotune.serving
+
+    return (Path(autotune.serving.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
 
 
 def workload_text(workload: Workload) -> str:
@@ -42,6 +51,9 @@ def _phase(phase: Phase) -> dict[str, Any]:
     written: dict[str, Any] = {
         "scenario": phase.scenario,
         "streams": phase.streams,
+        "trace": list(phase.arrivals_s),
+        "priorities": list(phase.priorities),
+        "queue_limit": phase.queue_limit,
         "rate": None if phase.rate_per_s is None else f"{phase.rate_per_s:g}/s",
         "duration": None if phase.duration_s is None else f"{phase.duration_s:g}s",
         "limits": list(phase.limits),

@@ -15,16 +15,22 @@ _RUN = """\
     python run.py{samples}
     python run.py --input in.npz --output out.npz    # your own inputs, one array per input of the model
     python run.py --time                             # the median latency of one run
+    python run.py --serve                            # over HTTP (KServe v2), on this machine alone; pip install fastapi uvicorn
 
 From Python: `autotune.load("this/folder")`, or without autotune `import run; model = run.load(); model.run({{...}})`.
-Any other program that opens the model must use the session options in `config.json`, or it runs something else than what
-was measured.
+{batching}Any other program that opens the model must use the session options in `config.json`, or it runs something else than
+what was measured.
 """
 
 
 def readme_text(config: ExportedConfig, *, samples: int) -> str:
     """Markdown for a person who finds the folder. ``samples`` counts the requests in samples.npz, 0: there is none."""
-    parts = (_what(config), _RUN.format(samples=_samples_note(samples)), _expect(config), _verify(config, samples))
+    parts = (
+        _what(config),
+        _RUN.format(samples=_samples_note(samples), batching=_batching(config)),
+        _expect(config),
+        _verify(config, samples),
+    )
     return "\n".join(parts)
 
 
@@ -32,6 +38,16 @@ def _samples_note(samples: int) -> str:
     if not samples:
         return " --input in.npz"
     return f"                                    # the {samples} samples of samples.npz, beside the original's outputs"
+
+
+def _batching(config: ExportedConfig) -> str:
+    policy = config.batching
+    if policy is None:
+        return ""
+    return (
+        f"Requests from many threads meet a batcher (`run.batcher()`): up to {policy.max_batch} samples run together, one waits "
+        f"for others for at most {policy.delay_s * 1e3:g} ms, instances: {policy.instances}.\n"
+    )
 
 
 def _what(config: ExportedConfig) -> str:

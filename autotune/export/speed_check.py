@@ -25,7 +25,7 @@ __all__ = ["Speed", "check_speed", "judge_speed", "promised_ratios", "settled", 
 
 MAX_ATTEMPTS = 3
 
-_NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time")
+_NOT_SPEED = ("accuracy", "accuracy_drop", "fidelity", "size", "load_time", "build_time", "utilisation")
 _NO_TIME = "the budget left no time to measure again what is in doubt: give more with --budget"
 _OWN_SPEED = ("latency_p50", "throughput")
 
@@ -125,7 +125,8 @@ def _measure(
     from autotune.measure import Against, measure
 
     promise = config.promise
-    loads = phase_loads(promise.workload, inputs, promise.batch)
+    seek = "max_rate" in promise.metrics
+    loads = phase_loads(promise.workload, inputs, promise.batch, config.batching, seek)
     plan = _plan(budget_s, len(loads), paired=both.original is not None)
     timed = partial(
         measure,
@@ -140,7 +141,7 @@ def _measure(
     with tools.open_side(both.exported, both.device) as session:
         if both.original is None or config.original is None:
             return timed(session)
-        theirs = phase_loads(promise.workload, inputs, config.original.batch)
+        theirs = phase_loads(promise.workload, inputs, config.original.batch, seek_rate=seek)
         with tools.open_side(both.original, both.device) as original:
             return timed(session, against=Against(original, theirs))
 

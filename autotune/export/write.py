@@ -22,6 +22,8 @@ MAX_ORIGINAL_BYTES = 100_000_000
 _OURS = {
     "config.json",
     "run.py",
+    "batcher.py",
+    "endpoint.py",
     "workload.yaml",
     "README.md",
     "samples.npz",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autotune.core.deployment import Batching
+from autotune.core.limits import parse_limit
 from autotune.core.samples import Requests, Tensors
 from autotune.core.workload import Phase, Workload
 
@@ -16,17 +18,35 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURED_SCENARIOS", "phase_loads"]
 
-MEASURED_SCENARIOS = ("single_stream", "offline")
+MEASURED_SCENARIOS = ("single_stream", "multi_stream", "offline", "server")
 
 _SAMPLES = 32  # different inputs in turn, as in the search
 
 
-def phase_loads(workload: Workload, inputs: Sequence[Tensors], batch: int) -> tuple[PhaseLoad, ...]:
-    """The requests of each phase that can be measured: ``inputs`` one by one, or joined into batches for offline phases."""
+def phase_loads(
+    workload: Workload,
+    inputs: Sequence[Tensors],
+    batch: int,
+    batching: Batching | None = None,
+    seek_rate: bool = False,
+) -> tuple[PhaseLoad, ...]:
+    """The requests of each phase that can be measured: ``inputs`` one by one, or joined into batches for offline phases.
+
+    ``batching`` is the policy that a server's requests meet, None: one by one; ``seek_rate``: its highest rate is wanted.
+    """
     from autotune.measure import PhaseLoad
 
     measured = [phase for phase in workload.phases if phase.scenario in MEASURED_SCENARIOS]
-    return tuple(PhaseLoad(phase, _requests(phase, inputs, batch)) for phase in measured)
+    return tuple(
+        PhaseLoad(
+            phase,
+            _requests(phase, inputs, batch),
+            batching=batching if phase.scenario in ("server", "multi_stream") else None,
+            limits=tuple(parse_limit(text) for text in phase.limits),
+            seek_rate=seek_rate and phase.scenario == "server",
+        )
+        for phase in measured
+    )
 
 
 def _requests(phase: Phase, inputs: Sequence[Tensors], batch: int) -> Requests:

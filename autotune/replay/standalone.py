@@ -4,14 +4,18 @@
     python run.py                                    the outputs for samples.npz, and how far they are from the original's
     python run.py --input in.npz --output out.npz    your own inputs: one array per input of the model, by its name
     python run.py --time                             the median latency of one run
+    python run.py --serve [--port 8000]              an HTTP server (KServe v2), with the batching of config.json; needs
+                                                     fastapi and uvicorn besides
 
-From Python:  ``import run; model = run.load(); outputs = model.run({"input": array})``.
+From Python:  ``import run; model = run.load(); outputs = model.run({"input": array})``; and ``run.batcher()`` is what requests
+from many threads meet: ``batcher.infer({"input": array})``.
 The session's options, config entries and providers come from config.json beside this file.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 import time
@@ -59,6 +63,32 @@ def flat_outputs(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     or strung together when its parts differ in shape.
     """
     return {name: _as_array(value) for name, value in zip(names, values, strict=True) if value is not None}
+
+
+def batcher(folder: Path = HERE, first: Model | None = None) -> Any:
+    """The batcher (batcher.py) under the policy of config.json, one session an instance; without one, requests run one by one.
+
+    ``first`` is the first instance where it is open already.
+    """
+    model = first or load(folder)
+    policy = model.config.get("batching") or {"max_batch": 1, "delay_s": 0.0, "instances": 1}
+    runners = [model.run, *(load(folder).run for _ in range(1, policy["instances"]))]
+    kind = importlib.import_module("batcher").Batcher
+    return kind(runners, max_batch=policy["max_batch"], delay_s=policy["delay_s"])
+
+
+def serve(host: str, port: int) -> None:
+    """Serve the model in this folder over HTTP (endpoint.py) until interrupted."""
+    endpoint = importlib.import_module("endpoint")
+    model = load()
+
+    def tensors(entries: Any) -> list[Any]:
+        return [endpoint.Tensor(entry.name, _datatype(entry.type), _sizes(entry.shape)) for entry in entries]
+
+    session = model.session
+    name = Path(model.config["model"]).stem
+    found = endpoint.Endpoint(name, tensors(session.get_inputs()), tensors(session.get_outputs()), batcher(first=model))
+    endpoint.serve(found, host, port)
 
 
 def session_options(settings: dict[str, Any], folder: Path) -> Any:
@@ -119,6 +149,17 @@ def _as_array(value: Any) -> Any:
     if len({part.shape for part in parts}) == 1:
         return np.stack(parts)
     return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0, np.float32)
+
+
+def _datatype(kind: str) -> str:
+    """The Open Inference Protocol's name of a type that onnxruntime calls ``tensor(float)``."""
+    name = kind.removeprefix("tensor(").removesuffix(")")
+    known = {"float": "FP32", "double": "FP64", "float16": "FP16", "string": "BYTES"}
+    return known.get(name, name.upper())
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    return tuple(size if isinstance(size, int) else -1 for size in shape)
 
 
 def _member(kind: Any, value: Any) -> Any:
@@ -189,7 +230,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--input", type=Path, metavar="FILE.npz", help="inputs by name; default: samples.npz")
     parser.add_argument("--output", type=Path, metavar="FILE.npz", help="write the outputs here")
     parser.add_argument("--time", action="store_true", help="print the median latency of one run")
+    parser.add_argument("--serve", action="store_true", help="serve over HTTP; needs fastapi and uvicorn")
+    parser.add_argument("--host", default="127.0.0.1", help="address to serve on; default: this machine alone")
+    parser.add_argument("--port", type=int, default=8000, help="port to serve on; default: 8000")
     chosen = parser.parse_args(arguments)
+    if chosen.serve:
+        serve(chosen.host, chosen.port)
+        return 0
     samples = HERE / "samples.npz"
     if chosen.input is None and not samples.exists():
         parser.error("there is no samples.npz: give --input FILE.npz")

@@ -83,7 +83,7 @@ def _limits(data: object, where: str) -> tuple[str, ...]:
 
 
 def _shares(data: object, where: str) -> tuple[float, ...]:
-    numbers = data if isinstance(data, list) else [data]
+    numbers: list[Any] = data if isinstance(data, list) else [data]
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 < one < math.inf for one in numbers):
         raise UserError(f"{where}: priorities {data} are no shares", "give each level's, most urgent first: [0.2, 0.8]")
     return tuple(float(one) for one in numbers)

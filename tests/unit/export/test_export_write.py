@@ -24,7 +24,9 @@ def test_folder_holds_the_contracts_files(
     write_export(tmp_path / "out", config, artifact, ["model.onnx"], samples=samples, original=original)
     assert entries(tmp_path / "out") == [
         "README.md",
+        "batcher.py",
         "config.json",
+        "endpoint.py",
         "model.onnx",
         "original/model.onnx",
         "run.py",
@@ -135,7 +137,15 @@ def test_the_current_folder_is_filled_and_stays_the_same_folder(
     before = here.stat().st_ino
     write_export(Path(), config, artifact, ["model.onnx"])
     assert here.stat().st_ino == before
-    assert entries(here) == ["README.md", "config.json", "model.onnx", "run.py", "workload.yaml"]
+    assert entries(here) == [
+        "README.md",
+        "batcher.py",
+        "config.json",
+        "endpoint.py",
+        "model.onnx",
+        "run.py",
+        "workload.yaml",
+    ]
     assert read_exported(here).model == "model.onnx"
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 
