@@ -13,6 +13,7 @@ __all__ = ["TAIL", "load_s", "loads_s", "own_rate", "seek_s", "seeks_rate"]
 TAIL = 99.0
 _SEEK_SHARE = 3.0  # of a phase of the plan
 _SEEK_FLOOR_S = 6.0
+_SEEK_OF_LOAD = 1.5  # of the load at the phase's own rate: a slow model's probes need their requests too
 
 
 def load_s(phase: Phase, phase_limit_s: float = 0.0) -> float:
@@ -28,15 +29,15 @@ def load_s(phase: Phase, phase_limit_s: float = 0.0) -> float:
     return max(phase_limit_s, 1.05 * least_samples(TAIL) / rate if rate else 0.0)
 
 
-def seek_s(phase_limit_s: float = 0.0) -> float:
+def seek_s(phase: Phase, phase_limit_s: float = 0.0) -> float:
     """Seconds that the search for the highest rate may take; its last probe may pass it."""
-    return max(_SEEK_FLOOR_S, _SEEK_SHARE * phase_limit_s)
+    return max(_SEEK_FLOOR_S, _SEEK_SHARE * phase_limit_s, _SEEK_OF_LOAD * load_s(phase, phase_limit_s))
 
 
 def loads_s(context: SearchContext) -> float:
     """Seconds that each trial of a search spends under load at least, all phases together; 0 without any."""
     served = [phase for phase in context.workload.phases if phase.scenario == "server"]
-    return sum(load_s(phase) + (seek_s() if seeks_rate(context) else 0.0) for phase in served)
+    return sum(load_s(phase) + (seek_s(phase) if seeks_rate(context) else 0.0) for phase in served)
 
 
 def seeks_rate(context: SearchContext) -> bool:

@@ -149,7 +149,7 @@ class ServedPhase:
         return max((bound.bound_s for bound in latency_bounds(self.load.limits)), default=None)
 
     def _seek(self) -> Interval | None:
-        allowed = seek_s(self.plan.phase_limit_s)
+        allowed = seek_s(self.load.phase, self.plan.phase_limit_s)
         ends = self.clock.now_s() + allowed
         return highest_rate(
             lambda rate: self._probe(rate, allowed / 3), self._guess(), lambda: self.clock.now_s() >= ends
