@@ -36,7 +36,7 @@ def seek_s(phase: Phase, phase_limit_s: float = 0.0) -> float:
 
 def loads_s(context: SearchContext) -> float:
     """Seconds that each trial of a search spends under load at least, all phases together; 0 without any."""
-    served = [phase for phase in context.workload.phases if phase.scenario == "server"]
+    served = [phase for phase in context.workload.phases if phase.scenario == "server" and phase.tokens is None]
     return sum(load_s(phase) + (seek_s(phase) if seeks_rate(context) else 0.0) for phase in served)
 
 
