@@ -1,0 +1,84 @@
+"""What the documentation tells people to type."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from autotune.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
+QUICK = {
+    "search": ["--budget", "20s", "--executor", "process"],
+    "verify": ["--budget", "6s"],
+    "gate": ["--budget", "6s", "--max-budget", "6s"],
+}
+
+
+def blocks(page: Path) -> Iterator[str]:
+    yield from re.findall(r"^```bash\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    yield from re.findall(r"(?:^    autotune .*\n)+", page.read_text(), re.MULTILINE)
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The arguments of each command, in the page's order."""
+    for block in blocks(page):
+        for line in re.split(r"\n|&&|\|\|", block):
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["autotune"] and "…" not in words:
+                yield words[1:]
+
+
+DOCUMENTED = [
+    pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)[:60]}")
+    for page in PAGES
+    for words in commands(page)
+]
+
+
+@pytest.mark.parametrize("words", DOCUMENTED)
+def test_each_documented_command_exists_with_its_options(words: list[str]) -> None:
+    group = typer.main.get_command(app)
+    with group.make_context("autotune", list(words)) as context:
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        assert command is not None
+        command.make_context(name, rest, parent=context)
+
+
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=cwd,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+
+
+def shortened(line: str) -> str:
+    """The command with less to do; what it is asked for stays."""
+    words = shlex.split(line)
+    return shlex.join([*words, *QUICK.get(words[1], [])]) if words[0] == "autotune" else line
+
+
+def test_the_tutorial_works_from_its_first_command_to_its_last(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "digits", tmp_path / "examples" / "digits")
+    lines = [line for block in blocks(ROOT / "docs" / "tutorial.md") for line in block.splitlines()]
+    assert len(lines) >= 7
+    for line in lines:
+        done = shell(shortened(line), tmp_path)
+        undecided = "verify" in line or "gate" in line  # in six seconds, on any machine
+        assert done.returncode in ({0, 4} if undecided else {0}), f"{line}\n{done.stdout}\n{done.stderr}"
