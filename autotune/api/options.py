@@ -133,7 +133,7 @@ def _refuse_unreadable_address(uri: str | None) -> None:
 
 
 def _refuse_unmeasured(option: str, metric: str, workload: Workload, data: DataFacts) -> None:
-    family = metric.split("_p")[0]
+    family = metric.partition("_p")[0]
     scenarios = _NEEDS.get(family, ())
     if scenarios and not any(workload.has(scenario) for scenario in scenarios):
         raise UserError(

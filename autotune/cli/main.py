@@ -80,15 +80,19 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
             return int(ExitCode.USAGE)
         if debug:
             raise
-        if isinstance(error, OSError) and (mistake := explained(error)) is not None:
-            return _refused(mistake)
-        said = str(error).strip().rpartition("\n")[2]  # a trial's process reports its whole traceback
-        print(
-            f"autotune: this is a bug in autotune: {type(error).__name__}: {said}\n"
-            "what was found so far is kept; run again with --debug for the traceback, and please report it",
-            file=sys.stderr,
-        )
-        return int(ExitCode.BUG)
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    if isinstance(error, OSError) and (mistake := explained(error)) is not None:
+        return _refused(mistake)
+    said = str(error).strip().rpartition("\n")[2]  # a trial's process reports its whole traceback
+    print(
+        f"autotune: this is a bug in autotune: {type(error).__name__}: {said}\n"
+        "what was found so far is kept; run again with --debug for the traceback, and please report it",
+        file=sys.stderr,
+    )
+    return int(ExitCode.BUG)
 
 
 def _refused(error: UserError) -> int:

@@ -41,7 +41,9 @@ def _refuse_missing_library(library: Path | None) -> None:
     if library is not None and not library.is_file():
         raise UserError(f"--custom-op-lib: there is no file {library}", "give the path of the shared library")
     if library is not None and not _begins_as_library(library):
-        raise UserError(f"--custom-op-lib: {library.name} is no shared library", "give the .so that holds the operators")
+        raise UserError(
+            f"--custom-op-lib: {library.name} is no shared library", "give the .so that holds the operators"
+        )
 
 
 def _begins_as_library(file: Path) -> bool:

@@ -34,5 +34,5 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 def test_a_value_that_is_no_function_is_refused_and_shown() -> None:
-    with pytest.raises(UserError, match="'math:pi' is no function: it is 3.14"):
+    with pytest.raises(UserError, match=r"'math:pi' is no function: it is 3\.14"):
         user_function("math:pi", "the metric")

@@ -12,7 +12,9 @@ def refused(number: int, path: str | None = "/run/journal.jsonl") -> OSError:
     return OSError(number, os.strerror(number), path)
 
 
-@pytest.mark.parametrize("number", [*sorted(DISK_ERRORS), errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.ENOTDIR])
+@pytest.mark.parametrize(
+    "number", [*sorted(DISK_ERRORS), errno.ENAMETOOLONG, errno.ENOENT, errno.EACCES, errno.ENOTDIR]
+)
 def test_what_the_surroundings_refuse_is_told_in_two_lines(number: int) -> None:
     mistake = explained(refused(number))
     assert mistake is not None
