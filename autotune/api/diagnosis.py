@@ -15,7 +15,12 @@ from autotune.core.frozen import Record
 __all__ = ["Finding", "diagnose"]
 
 State = Literal["ok", "note", "missing"]
-EXPECTED = {"backends": "onnxruntime", "search_spaces": "onnx", "executors": "ray process", "trackers": "mlflow"}
+EXPECTED = {
+    "backends": "onnxruntime openvino",
+    "search_spaces": "onnx",
+    "executors": "ray process",
+    "trackers": "mlflow",
+}
 
 
 class Finding(Record):

@@ -18,11 +18,13 @@ __all__ = ["Batching", "Deployment", "ExportedConfig", "Original", "Promise", "Q
 
 
 class SessionSettings(Record):
-    """How the runtime opens the model. ``options`` are named as the runtime names them (onnxruntime: SessionOptions' fields);
+    """How the runtime opens the model. ``options`` are named as the runtime names them (onnxruntime: SessionOptions' fields;
+    openvino: its properties);
     ``config_entries`` are its free-form settings; ``providers`` in order of preference.
-    ``custom_op_library`` is a file beside the model, None: none.
+    ``custom_op_library`` is a file beside the model, None: none. ``runtime`` is the package that opens it.
     """
 
+    runtime: str = "onnxruntime"
     options: dict[str, Any] = Field(default_factory=dict)
     config_entries: dict[str, str] = Field(default_factory=dict)
     providers: tuple[str, ...] = ()

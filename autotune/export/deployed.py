@@ -59,7 +59,7 @@ class Deployed:
 
 
 def load(folder: str | Path) -> Deployed:
-    """Open an exported folder in this process. Needs onnxruntime and numpy.
+    """Open an exported folder in this process. Needs the model's runtime (onnxruntime or openvino) and numpy.
 
     Raises ``UserError`` when ``folder`` is no exported folder, is damaged, or cannot be opened on this machine.
     """
@@ -67,10 +67,11 @@ def load(folder: str | Path) -> Deployed:
     config = read_exported(path)
     try:
         from autotune.replay.standalone import load as open_model
-    except ImportError as error:
-        raise UserError(f"onnxruntime cannot be imported: {error}", "pip install onnxruntime numpy") from error
-    try:
+
         model = open_model(path)
+    except ImportError as error:
+        runtime = config.session.runtime
+        raise UserError(f"{runtime} cannot be imported: {error}", f"pip install {runtime} numpy") from error
     except Exception as error:  # onnxruntime's exceptions share no base class
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"{path} cannot be opened: {first}", "export it again, or see `autotune doctor`") from error

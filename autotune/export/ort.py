@@ -1,4 +1,4 @@
-"""The format ``ort``: the text files of a folder that onnxruntime and numpy alone can run. Pure, but for reading run.py."""
+"""The format ``ort``: the text files of a folder that its runtime and numpy alone can run. Pure, but for reading run.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ __all__ = ["deployed_files", "run_text", "serving_text", "workload_text"]
 
 def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
     """Every text file of the exported folder by its name. ``samples`` counts the requests in samples.npz, 0: no such file."""
-    return {
+    openvino = {"openvino_session.py": _source("openvino_session")} if config.session.runtime == "openvino" else {}
+    return openvino | {
         "config.json": config.to_json(indent=2) + "\n",
         "run.py": run_text(),
         "batcher.py": serving_text("batcher"),
@@ -28,9 +29,13 @@ def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
 
 def run_text() -> str:
     """The source of ``run.py``: the very module that ``load`` and ``verify`` open exported folders with."""
+    return _source("standalone")
+
+
+def _source(module: str) -> str:
     import autotune.replay
 
-    return (Path(autotune.replay.__file__).parent / "standalone.py").read_text(encoding="utf-8")
+    return (Path(autotune.replay.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
 
 
 def serving_text(module: str) -> str:

@@ -11,7 +11,7 @@ __all__ = ["readme_text"]
 _RUN = """\
 ## Run
 
-    pip install onnxruntime numpy
+    pip install {runtime} numpy
     python run.py{samples}
     python run.py --input in.npz --output out.npz    # your own inputs, one array per input of the model
     python run.py --time                             # the median latency of one run
@@ -27,11 +27,16 @@ def readme_text(config: ExportedConfig, *, samples: int) -> str:
     """Markdown for a person who finds the folder. ``samples`` counts the requests in samples.npz, 0: there is none."""
     parts = (
         _what(config),
-        _RUN.format(samples=_samples_note(samples), batching=_batching(config)),
+        _run(config, samples),
         _expect(config),
         _verify(config, samples),
     )
     return "\n".join(parts)
+
+
+def _run(config: ExportedConfig, samples: int) -> str:
+    runtime = config.session.runtime
+    return _RUN.format(runtime=runtime, samples=_samples_note(samples), batching=_batching(config))
 
 
 def _samples_note(samples: int) -> str:

@@ -24,6 +24,7 @@ _OURS = {
     "run.py",
     "batcher.py",
     "endpoint.py",
+    "openvino_session.py",
     "workload.yaml",
     "README.md",
     "samples.npz",

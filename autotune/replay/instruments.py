@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,12 +51,13 @@ def instruments_for(config: ExportedConfig, here: Environment, clock: Clock) -> 
 
 
 def environment_here() -> Environment:
-    """This machine, with the version of onnxruntime."""
+    """This machine, with the versions of the runtimes."""
     from importlib.metadata import PackageNotFoundError, version
 
     from autotune.host.environment import environment
 
-    try:
-        return environment({"onnxruntime": version("onnxruntime")})
-    except PackageNotFoundError:
-        return environment({})
+    versions: dict[str, str] = {}
+    for name in ("onnxruntime", "openvino"):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return environment(versions)

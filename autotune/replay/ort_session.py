@@ -1,4 +1,4 @@
-"""Opens an exported folder inside a session's process. Imports onnxruntime and numpy, and no spoke."""
+"""Opens an exported folder inside a session's process. Imports the export's runtime and numpy, and no spoke."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class ExportedSession:
 
 
 def open_exported(artifact: Artifact, device: DeviceSpec) -> ExportedSession:  # noqa: ARG001 (config.json names the provider)
-    """Open the exported folder ``artifact.folder``. Raises ``OpenError`` with onnxruntime's own words."""
+    """Open the exported folder ``artifact.folder``. Raises ``OpenError`` with the runtime's own words."""
     try:
         from autotune.replay.standalone import load
-    except ImportError as error:
-        raise OpenError("unsupported", f"{error}: install onnxruntime") from error
-    try:
+
         return ExportedSession(load(artifact.folder))
+    except ImportError as error:
+        raise OpenError("unsupported", f"{error}: install it with pip") from error
     except MemoryError as error:
         raise OpenError("out_of_memory", str(error)) from error
     except Exception as error:  # onnxruntime's exceptions share no base class

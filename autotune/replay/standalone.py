@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs an exported model exactly as it was measured. Needs onnxruntime and numpy alone.
+"""Runs an exported model exactly as it was measured. Needs numpy and the runtime that config.json names, alone.
 
     python run.py                                    the outputs for samples.npz, and how far they are from the original's
     python run.py --input in.npz --output out.npz    your own inputs: one array per input of the model, by its name
@@ -15,7 +15,7 @@ The session's options, config entries and providers come from config.json beside
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import json
 import sys
 import time
@@ -25,24 +25,18 @@ from typing import IO, Any
 from urllib.parse import quote, unquote
 
 import numpy as np
-import onnxruntime
 
 HERE = Path(__file__).resolve().parent
 LITERAL = " /:,;+*()[]{}<>=@!$&~'"  # kept as they are in an array's name, besides letters, digits and _.-
 
 
 class Model:
-    """An onnxruntime session with the settings of ``folder/config.json``. ``session`` is the InferenceSession itself."""
+    """A session with the settings of ``folder/config.json``. ``session`` is an InferenceSession, or alike."""
 
     def __init__(self, folder: Path = HERE) -> None:
         self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         settings = self.config["session"]
-        onnxruntime.disable_telemetry_events()
-        self.session = onnxruntime.InferenceSession(
-            str(folder / self.config["model"]),
-            sess_options=session_options(settings, folder),
-            providers=providers(settings),
-        )
+        self.session: Any = open_session(folder / self.config["model"], settings, folder)
         self.inputs: list[str] = [entry.name for entry in self.session.get_inputs()]
         self.outputs: list[str] = [entry.name for entry in self.session.get_outputs()]
 
@@ -91,8 +85,21 @@ def serve(host: str, port: int) -> None:
     endpoint.serve(found, host, port)
 
 
+def open_session(model: Path, settings: dict[str, Any], folder: Path) -> Any:
+    """The model opened in its runtime; OpenVINO by openvino_session.py, which lies beside this file."""
+    if settings.get("runtime", "onnxruntime") == "openvino":
+        return _beside("openvino_session").OpenVinoSession(model, settings)
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options = session_options(settings, folder)
+    return onnxruntime.InferenceSession(str(model), sess_options=options, providers=providers(settings))
+
+
 def session_options(settings: dict[str, Any], folder: Path) -> Any:
     """The SessionOptions with every option and config entry of ``settings``; enumerations by name or number."""
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     for name, value in settings.get("options", {}).items():
         kind = type(getattr(options, name))
@@ -107,6 +114,8 @@ def session_options(settings: dict[str, Any], folder: Path) -> Any:
 
 def providers(settings: dict[str, Any]) -> list[str]:
     """The execution providers asked for. Raises ``RuntimeError`` when onnxruntime here lacks one."""
+    import onnxruntime
+
     wanted = list(settings.get("providers", ())) or ["CPUExecutionProvider"]
     missing = [name for name in wanted if name not in onnxruntime.get_available_providers()]
     if missing:
@@ -160,6 +169,19 @@ def _datatype(kind: str) -> str:
 
 def _sizes(shape: Any) -> tuple[int, ...]:
     return tuple(size if isinstance(size, int) else -1 for size in shape)
+
+
+def _beside(name: str) -> Any:
+    """The module of that file beside this one, however this one was imported."""
+    qualified = f"{__name__}_{name}"
+    if qualified not in sys.modules:
+        spec = importlib.util.spec_from_file_location(qualified, Path(__file__).resolve().parent / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[qualified] = module  # dataclasses look their module up there
+        spec.loader.exec_module(module)
+    return sys.modules[qualified]
 
 
 def _member(kind: Any, value: Any) -> Any:

@@ -12,27 +12,35 @@ __all__ = ["experts"]
 
 Wishes = Mapping[str, Scalar]
 
+_DECISIVE = ("runtime", "precision", "inference_precision", "fusion")
+
 _STATIC: Wishes = {"precision": "int8_static", "int8_per_channel": True}
 _DYNAMIC: Wishes = {"precision": "int8_dynamic", "int8_per_channel": True, "int8_operators": "matmul"}
 _FUSED: Wishes = {"fusion": "transformer"}
+_OPENVINO: Wishes = {"runtime": "openvino"}
+_BFLOAT: Wishes = {**_OPENVINO, "inference_precision": "bf16"}
 _WEIGHTS: Wishes = {"precision": "int8_weights"}
 
 
 def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
     """Wishes in the order to try them: each way once, then with the batch that gives throughput, then the rarer ones.
 
-    A wish for a format or a fusion that is not offered is left out; other wishes are completed with what is.
+    A wish for a runtime, a format or a fusion that is not offered is left out; other wishes are completed with what is.
     """
     large = _large_batch(parameters)
     wishes: list[Wishes] = [
         *_policies(parameters),
         _STATIC,
         _DYNAMIC,
+        _BFLOAT,
         {**_DYNAMIC, **_FUSED},
+        _OPENVINO,
         {**_STATIC, "batch_size": large},
         {**_STATIC, "intra_op_threads": 1, "batch_size": large},
+        {**_BFLOAT, "batch_size": large},
         {"batch_size": large},
         {"intra_op_threads": 1},
+        {**_BFLOAT, "intra_op_threads": 1},
         {**_DYNAMIC, **_FUSED, "batch_size": large},
         {**_DYNAMIC, "batch_size": large},
         {**_DYNAMIC, "intra_op_threads": 1, "batch_size": large},
@@ -45,7 +53,7 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
         {"execution_mode": "parallel"},
         {"graph_optimization": "extended"},
     ]
-    return [wish for wish in wishes if _offered("precision", wish, parameters) and _offered("fusion", wish, parameters)]
+    return [wish for wish in wishes if all(_offered(name, wish, parameters) for name in _DECISIVE)]
 
 
 def _policies(parameters: Sequence[Parameter]) -> list[Wishes]:

@@ -61,7 +61,8 @@ def _description(folder: Path, model_id: str, run_id: str, location: str) -> dic
 def _requirements(folder: Path) -> list[str]:
     """What ``run.py`` needs, in the versions that the promise was measured with, where they are known."""
     try:
-        versions = json.loads((folder / "config.json").read_text())["environment"]["versions"]
+        config = json.loads((folder / "config.json").read_text())
+        versions, runtime = config["environment"]["versions"], config["session"].get("runtime", "onnxruntime")
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"{folder} is no exported folder: {error}", "write one with `autotune export`") from error
-    return [f"{name}=={versions[name]}" if name in versions else name for name in ("onnxruntime", "numpy")]
+    return [f"{name}=={versions[name]}" if name in versions else name for name in (runtime, "numpy")]

@@ -11,6 +11,7 @@ __all__ = ["PRECISION", "precision"]
 
 PRECISION = (
     "precision",
+    "inference_precision",
     "int8_per_channel",
     "int8_reduce_range",
     "int8_operators",
