@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from autotune.core.errors import UserError, nearest
-from autotune.core.workload import Phase, Scenario, Shape, Workload
+from autotune.core.workload import BUILT_IN, Phase, Scenario, Shape, Workload
+from autotune.searching.token_phase import is_token_phase, token_phase
 from autotune.searching.workload_load import read_load
 from autotune.searching.yaml_text import mapping_of, only_keys, read_mapping
 
-__all__ = ["parse_workload", "read_workload_file"]
+__all__ = ["parse_workload", "read_workload_file", "workload_of"]
 
 _PHASE_KEYS = (
     "scenario",
@@ -40,14 +43,20 @@ def read_workload_file(path: Path) -> Workload:
 
 def parse_workload(text: str, source: str) -> Workload:
     """Read a workload from YAML; ``source`` names it in messages, and is its name when it gives none. Raises ``UserError``."""
-    data = read_mapping(text, source)
+    return workload_of(read_mapping(text, source), source, Path(source).parent)
+
+
+def workload_of(data: Mapping[str, Any], source: str, folder: Path) -> Workload:
+    """Read a workload from a mapping: its phases, or one phase of a language model, which may begin with a built-in's
+    (``base: chat``). A trace is looked for in ``folder``. Raises ``UserError``.
+    """
+    if "base" in data or is_token_phase(data):
+        return _one_phase(data, source, folder)
     only_keys(data, ("name", "phases"), source)
     phases = data.get("phases")
     if not isinstance(phases, list) or not phases:
         raise UserError(f"{source} has no phases", "write phases: [{scenario: single_stream}, {scenario: offline}]")
-    read = tuple(
-        _phase(phase, f"{source}: phase {number}", Path(source).parent) for number, phase in enumerate(phases, start=1)
-    )
+    read = tuple(_phase(phase, f"{source}: phase {number}", folder) for number, phase in enumerate(phases, start=1))
     scenarios = [phase.scenario for phase in read]
     if len(set(scenarios)) < len(scenarios):
         raise UserError(f"{source}: a scenario occurs twice", "each scenario's metrics have one name: write it once")
@@ -56,8 +65,22 @@ def parse_workload(text: str, source: str) -> Workload:
     return Workload(name=str(data.get("name", Path(source).stem)), phases=read)
 
 
+def _one_phase(data: Mapping[str, Any], source: str, folder: Path) -> Workload:
+    base = data.get("base")
+    known = [name for name, workload in BUILT_IN.items() if workload.serving is not None]
+    if base is not None and base not in known:
+        raise UserError(
+            f"{source}: no workload {base!r} to begin with{nearest(str(base), known)}", f"known: {', '.join(known)}"
+        )
+    fields = {key: value for key, value in data.items() if key not in ("base", "name")}
+    phase = token_phase(fields, source, folder, BUILT_IN[base].serving if base is not None else None)
+    return Workload(name=str(data.get("name", base or Path(source).stem)), phases=(phase,))
+
+
 def _phase(data: object, where: str, folder: Path) -> Phase:
     fields = mapping_of(data, where)
+    if is_token_phase(fields):
+        return token_phase(fields, where, folder)
     only_keys(fields, _PHASE_KEYS, where)
     scenario = _scenario(fields.get("scenario"), where)
     load = read_load(fields, scenario, where, folder)

@@ -21,19 +21,14 @@ def metrics(
     result: ServingResult,
     limits: Sequence[Limit] = (),
     *,
-    usd_per_h: float | None = None,
     basis: str | None = None,
 ) -> dict[str, Value]:
     """Every metric of a simulation, provenance ``simulated``; what is unknown is left out.
 
     ``limits`` on times hold for each request in ``goodput``, the requests a second that held all of them; without such
-    limits there is none. ``usd_per_h`` is the price of all devices together. Intervals are the caller's to add: a simulation
-    has no spread of its own.
+    limits there is none. Energy, cost and intervals are the caller's to add: power, price and doubt are the devices'.
     """
-    values = dict(_times(result)) | _rates(result) | _shares(result) | _energy(result)
-    tokens = float(result.output_tokens.sum())
-    if usd_per_h is not None:
-        values["cost_per_million_tokens"] = usd_per_h / 3600 * result.span_s / tokens * 1e6
+    values = dict(_times(result)) | _rates(result) | _shares(result)
     if (good := _goodput(result, limits)) is not None:
         values["goodput"] = good
     count = len(result.e2e_s)
@@ -81,13 +76,6 @@ def _shares(result: ServingResult) -> dict[str, float]:
     if counters.kv_held:
         shares["kv_waste"] = 1 - counters.kv_used / counters.kv_held
     return shares
-
-
-def _energy(result: ServingResult) -> dict[str, float]:
-    energy_j = result.counters.energy_j
-    if energy_j is None:
-        return {}
-    return {"power": energy_j / result.span_s, "energy_per_token": energy_j / float(result.output_tokens.sum())}
 
 
 def _goodput(result: ServingResult, limits: Sequence[Limit]) -> float | None:

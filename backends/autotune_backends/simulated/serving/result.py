@@ -21,7 +21,6 @@ class Counters:
     unfinished request. ``steps`` were run, of which ``decode_steps`` without any prompt. ``prefill_tokens`` were computed
     (again, where a sequence was preempted), ``cached_tokens`` found in the prefix cache. ``kv_used`` and ``kv_held`` sum, over
     decode steps and sequences, the tokens that lay in KV memory and those that its pages could hold.
-    ``energy_j`` None: the device's power is unknown.
     """
 
     busy_s: float = 0.0
@@ -34,7 +33,6 @@ class Counters:
     preemptions: int = 0
     kv_used: float = 0.0
     kv_held: float = 0.0
-    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
