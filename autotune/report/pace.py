@@ -5,7 +5,7 @@ from __future__ import annotations
 from autotune.core.units import format_duration
 from autotune.core.watching import Watched
 
-__all__ = ["left"]
+__all__ = ["left", "used"]
 
 
 def left(search: Watched, spent_s: float, done: int) -> str:
@@ -17,6 +17,13 @@ def left(search: Watched, spent_s: float, done: int) -> str:
     if search.max_trials is not None:
         parts.append(f"{done} of {search.max_trials} trials{_until_last(search.max_trials, spent_s, done)}")
     return ", ".join(parts)
+
+
+def used(search: Watched, spent_s: float, done: int) -> float | None:
+    """How much of the budget, or of the trials, is used up, 0 to 1, whichever is further; None when neither is bounded."""
+    shares = [spent_s / search.budget_s] if search.budget_s else []
+    shares += [done / search.max_trials] if search.max_trials else []
+    return min(1.0, max(shares)) if shares else None
 
 
 def _until_last(max_trials: int, spent_s: float, done: int) -> str:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.text import Text
 
 from autotune.core.trial import Trial, TrialRecord
-from autotune.core.units import format_duration
 from autotune.core.watching import Observer, Progress, Watched
-from autotune.report.answer import difference
+from autotune.report.live_view import headline, live_view
 from autotune.report.pace import left
-from autotune.report.standing import best_line, front_line
 from autotune.report.trial_line import trial_line
 
 __all__ = ["LiveProgress", "PlainProgress", "progress"]
@@ -19,7 +16,8 @@ __all__ = ["LiveProgress", "PlainProgress", "progress"]
 
 def progress(console: Console) -> Observer:
     """The observer that suits ``console``."""
-    return LiveProgress(console) if console.is_terminal else PlainProgress(console)
+    live = console.is_terminal and not console.is_dumb_terminal
+    return LiveProgress(console) if live else PlainProgress(console)
 
 
 class PlainProgress:
@@ -32,7 +30,7 @@ class PlainProgress:
     def began(self, search: Watched, spent_s: float) -> None:  # noqa: ARG002  -- each trial's line tells what is left
         """Print what is searched, and for how long."""
         self._search = search
-        self.note(_headline(search))
+        self.note(headline(search))
         for remark in search.remarks:
             self.note(f"note: {remark}")
 
@@ -93,25 +91,5 @@ class LiveProgress:
 
     def _redraw(self) -> None:
         if self._search is not None:
-            lines = _live_lines(self._search, self._spent_s, self._progress, list(self._running.values()))
-            self._live.update(Group(*lines), refresh=True)
-
-
-def _headline(search: Watched) -> str:
-    budget = f"budget {format_duration(search.budget_s)}" if search.budget_s is not None else "no time limit"
-    trials = f", at most {search.max_trials} trials" if search.max_trials is not None else ""
-    objectives = ", ".join(objective.metric for objective in search.objectives)
-    return f"search {search.id}: {search.model} for {objectives}; {budget}{trials}"
-
-
-def _live_lines(search: Watched, spent_s: float, now: Progress | None, running: list[Trial]) -> list[Text]:
-    done = now.trials if now is not None else 0
-    rest = left(search, spent_s, done)
-    lines = [Text(_headline(search), style="bold"), Text(f"{done} trials done{f', {rest}' if rest else ''}")]
-    lines += [Text(f"{trial.id} {difference(trial.candidate, search.baseline)}", style="dim") for trial in running]
-    if now is not None:
-        lines.append(Text(f"best so far: {best_line(now, search.objectives)}"))
-        lines.append(Text(front_line(now)))
-    for line in lines:
-        line.no_wrap, line.overflow = True, "ellipsis"
-    return lines
+            running = list(self._running.values())
+            self._live.update(live_view(self._search, self._spent_s, self._progress, running), refresh=True)

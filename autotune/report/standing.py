@@ -1,53 +1,84 @@
-"""Where a search stands: the best so far against the baseline, and what did not come off. Pure."""
+"""Where a search stands: the front so far against the baseline, and what did not come off. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotune.core.figures import format_number, format_value
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from autotune.core.candidate import Candidate
+from autotune.core.figures import format_number
 from autotune.core.metrics import find_metric
 from autotune.core.objective import Objective
 from autotune.core.trial import TrialRecord
 from autotune.core.watching import Progress
+from autotune.report.answer import difference
 
-__all__ = ["best_line", "front_line"]
+__all__ = ["MOST_ROWS", "standing_table", "troubles"]
+
+MOST_ROWS = 6
+"""Points shown: with the other lines they fit a terminal of 24."""
 
 
-def best_line(now: Progress, objectives: Sequence[Objective]) -> str:
-    """The best of each objective so far with its ratio to the baseline: ``"latency p50 1.23 ms (2.31×, t0007)"``.
+def standing_table(now: Progress, objectives: Sequence[Objective], baseline: Candidate) -> Table | None:
+    """The original and the front so far, best first in the first objective, one line a point; None before the baseline.
 
-    Search-time numbers, not yet measured side by side.
+    Numbers are the search's own, not yet measured side by side.
     """
-    parts = [text for objective in objectives if (text := _best(now, objective))]
-    return ", ".join(parts) or "nothing measured yet"
+    if now.baseline is None:
+        return None
+    known = [goal for goal in objectives if _number(now.baseline, goal.metric) is not None]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
+    table.add_column("so far", overflow="ellipsis")
+    for goal in known:
+        table.add_column(Text(_title(goal.metric)), justify="right", no_wrap=True)
+    table.add_row("the original", *(_cell(now, now.baseline, goal) for goal in known), end_section=True)
+    for record in _ordered(now, known)[:MOST_ROWS]:
+        name = f"{record.trial.id} {difference(record.trial.candidate, baseline)}"
+        table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *(_cell(now, record, goal) for goal in known))
+    return table
 
 
-def front_line(now: Progress) -> str:
+def troubles(now: Progress) -> str:
     """``"3 on the front so far; failed: 2 unsupported; 1 were the same as another"``."""
     most_first = sorted(now.failures.items(), key=lambda entry: -entry[1])
     failed = ", ".join(f"{count} {cause}" for cause, count in most_first)
     same = f"; {now.same} were the same as another" if now.same else ""
-    return f"{len(now.front)} on the front so far{f'; failed: {failed}' if failed else ''}{same}"
+    hidden = len(_ordered(now, ())) - MOST_ROWS
+    more = f" ({hidden} not shown)" if hidden > 0 else ""
+    return f"{len(now.front)} on the front so far{more}{f'; failed: {failed}' if failed else ''}{same}"
 
 
-def _best(now: Progress, objective: Objective) -> str:
-    known = [record for record in now.front if _number(record, objective.metric) is not None]
-    if not known:
+def _ordered(now: Progress, objectives: Sequence[Objective]) -> list[TrialRecord]:
+    """The front without the baseline."""
+    tried = [record for record in now.front if record.trial.purpose != "baseline"]
+    first = objectives[0] if objectives else None
+    if first is None:
+        return tried
+    return sorted(tried, key=lambda record: first.cost(_number(record, first.metric) or 0.0))
+
+
+def _title(name: str) -> str:
+    metric = find_metric(name)
+    return f"{metric.label}{f'{chr(10)}[{metric.shown_unit}]' if metric.shown_unit else ''}"
+
+
+def _cell(now: Progress, record: TrialRecord, goal: Objective) -> str:
+    number = _number(record, goal.metric)
+    if number is None:
+        return "unknown"
+    text = format_number(number * find_metric(goal.metric).shown_factor)
+    times = _times_better(now, record, goal) if record is not now.baseline else ""
+    return f"{text} {times}" if times else text
+
+
+def _times_better(now: Progress, record: TrialRecord, goal: Objective) -> str:
+    mine, theirs = _number(record, goal.metric), _number(now.baseline, goal.metric) if now.baseline else None
+    if not mine or not theirs or not find_metric(goal.metric).relative:
         return ""
-    best = min(known, key=lambda record: objective.cost(_number(record, objective.metric) or 0.0))
-    assert best.measurement is not None
-    name = objective.metric
-    shown = format_value(name, best.measurement.metrics[name])
-    times = _times_better(now, best, objective)
-    return f"{find_metric(name).label} {shown} ({f'{times}, ' if times else ''}{best.trial.id})"
-
-
-def _times_better(now: Progress, best: TrialRecord, objective: Objective) -> str:
-    mine = _number(best, objective.metric)
-    theirs = _number(now.baseline, objective.metric) if now.baseline is not None else None
-    if not mine or not theirs or not find_metric(objective.metric).relative:
-        return ""
-    return f"{format_number(theirs / mine if objective.goal == 'min' else mine / theirs)}×"
+    return f"{format_number(theirs / mine if goal.goal == 'min' else mine / theirs)}×"
 
 
 def _number(record: TrialRecord, metric: str) -> float | None:

@@ -4,13 +4,15 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from autotune.core.objective import objective
 from autotune.core.watching import Observer, Progress, Watched
 from autotune.report import LiveProgress, PlainProgress, progress, space_text
+from autotune.report.live_view import live_view
 from autotune.report.pace import left
-from autotune.report.standing import best_line
+from autotune.report.standing import MOST_ROWS
 from autotune.testing.sample_search import sample_records, sample_search
 
 WATCHED = Watched(
@@ -81,8 +83,8 @@ def test_live_display_shows_where_the_search_stands() -> None:
     assert isinstance(observer, LiveProgress)
     replay(observer)
     text = stream.getvalue()
-    assert "8 trials done" in text
-    assert "best so far: latency p50" in text
+    assert "8 trials, 2.0 s each; 44 s of 1 min 00 s left" in text
+    assert "the original" in text
     assert "failed: 2 unsupported, 1 timeout; 1 were the same as another" in text
 
 
@@ -96,8 +98,45 @@ def test_pipe_gets_plain_lines() -> None:
     assert isinstance(progress(Console(file=io.StringIO())), PlainProgress)
 
 
-def test_nothing_measured_yet_is_said() -> None:
-    assert best_line(replace(progress_after(0), baseline=None), WATCHED.objectives) == "nothing measured yet"
+def drawn(now: Progress | None, width: int = 80, search: Watched = WATCHED) -> list[str]:
+    stream = io.StringIO()
+    running = [sample_records()[1].trial]
+    Console(file=stream, width=width).print(live_view(search, 12.0, now, running))
+    return stream.getvalue().splitlines()
+
+
+def test_before_the_first_trial_ends_it_says_what_runs() -> None:
+    lines = drawn(None)
+    assert any(line.startswith("now: t0001 precision=int8") for line in lines)
+    assert any("0 trials; 48 s of 1 min 00 s left" in line for line in lines)
+    assert any("not measured yet" in line for line in drawn(replace(progress_after(0), baseline=None)))
+
+
+def test_live_display_fits_eighty_columns_and_a_screen_and_needs_no_colour() -> None:
+    goals = tuple(objective(name) for name in ("latency_p50", "throughput", "energy", "fidelity"))
+    many = replace(progress_after(8), front=tuple(sample_records()[1:3]) * 10)
+    lines = drawn(many, search=replace(WATCHED, objectives=goals))
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) <= 20
+    text = "\n".join(lines)
+    assert "\x1b" not in text
+    assert "3.00×" in text
+    assert len([line for line in lines if line.startswith("t000")]) == MOST_ROWS  # one line a point
+    assert f"{20 - MOST_ROWS} not shown" in text
+    assert "failed: 2 unsupported, 1 timeout" in text
+
+
+def test_it_is_redrawn_when_something_happens_and_never_by_a_timer() -> None:
+    display = LiveProgress(Console(file=io.StringIO(), width=80, force_terminal=True))
+    assert display._live.auto_refresh is False
+    display.began(WATCHED, 0.0)
+    assert display._live._refresh_thread is None
+    display.ended()
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert isinstance(progress(Console(file=io.StringIO(), force_terminal=True)), PlainProgress)
 
 
 def test_space_is_told_with_conditions_omissions_and_size(tmp_path: Path) -> None:
