@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
 from autotune.api.labels import refuse_unfit_labels
+from autotune.api.goals import goal_objectives, with_goals_load
 from autotune.api.options import (
     parse_dims,
     read_limits,
@@ -60,7 +61,7 @@ class Prepared:
 def prepare(settings: SearchSettings) -> Prepared:
     """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
     refuse_unknown_choices(settings)
-    settings = _absolute(settings)
+    settings = with_goals_load(_absolute(settings))
     model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
     context, space = _context(settings, model, data, backends)
@@ -113,6 +114,9 @@ def _context(
     energy = settings.energy != "off" and (power is not None or counted)
     objectives = read_objectives(settings.objectives, workload, data, energy=energy)
     limits = read_limits(settings.limits, workload, data, energy=energy)
+    wanted = goal_objectives(settings, devices, data, energy=energy)
+    objectives = read_objectives(wanted, workload, data, energy=energy)
+    limits = read_limits(settings.limits, data)
     offers = legal_with(data, offers_for(backends, model, devices))
     space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(

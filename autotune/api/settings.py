@@ -15,6 +15,7 @@ class SearchSettings(Frozen):
     ``budget_s`` None with ``trials`` None: the default budget. Empty tuples and None: the documented default.
     ``preprocess``: what is done to images, as the command line writes it. ``code_folder``: where ``module:function`` is found
     besides the installed packages; None: the current folder.
+    ``goal``: one word instead of ``objectives``; None: no such word was given.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
     """
 
@@ -25,6 +26,7 @@ class SearchSettings(Frozen):
     devices: tuple[str, ...] = ()
     workload: str = "default"
     objectives: tuple[str, ...] = ()
+    goal: str | None = None
     limits: tuple[str, ...] = ()
     data: str | None = None
     preprocess: str | None = None

@@ -32,6 +32,10 @@ def search(
     objective: Annotated[
         list[str] | None, typer.Option(help="Metric to optimise; repeatable.", rich_help_panel=_WHAT)
     ] = None,
+    goal: Annotated[
+        str | None,
+        typer.Option(help="latency, throughput, cost or energy: objectives and load in a word.", rich_help_panel=_WHAT),
+    ] = None,
     limit: Annotated[
         list[str] | None, typer.Option(help='Bound that must hold: "latency_p50<=5ms".', rich_help_panel=_WHAT)
     ] = None,
@@ -101,6 +105,7 @@ def search(
         "devices": tuple(device or ()),
         "workload": workload,
         "objectives": tuple(objective or ()),
+        "goal": goal,
         "limits": tuple(limit or ()),
         "data": data,
         "preprocess": preprocess,
