@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autotune import plugins
+from autotune.api.notebook import ShownFront
 from autotune.api.reporting import try_report
 from autotune.api.run import Run
 from autotune.api.tracker_set_up import TrackerSetUp
@@ -66,7 +67,7 @@ def conduct(
         try_report(folder, front, observer.note)
         _show(folder, front, trackers)
     refuse_nothing_feasible(front)
-    return Run(folder.path, front, _ending(ending, stop))
+    return Run(folder.path, ShownFront.of(front), _ending(ending, stop))
 
 
 @contextmanager

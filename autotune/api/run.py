@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.api.notebook import ShownFront
 from autotune.core.errors import UserError
 from autotune.core.front import Front, Point
 from autotune.core.trial import TrialRecord
@@ -19,14 +20,14 @@ class Run:
     """``path`` is the run folder, ``front`` the answer; ``ending`` tells why the search ended, None: it was read back."""
 
     path: Path
-    front: Front
+    front: ShownFront
     ending: Ending | None = None
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
         """Read the run in that folder. Raises ``UserError`` when it is none, or has no front yet."""
         folder = RunFolder.open(Path(path))
-        return cls(folder.path, read_front(folder))
+        return cls(folder.path, ShownFront.of(read_front(folder)))
 
     def records(self) -> list[TrialRecord]:
         """Every trial and how it ended, oldest first."""

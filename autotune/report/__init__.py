@@ -6,11 +6,12 @@ from autotune.report.answer import answer_sentence, recommended
 from autotune.report.front_table import front_table, print_front
 from autotune.report.front_text import dropped_lines, front_json, front_markdown, miss_lines
 from autotune.report.html import ReportContent, report_html
-from autotune.report.plot import plot_front
+from autotune.report.plot import FrontPlot, front_plot, plot_front
 from autotune.report.progress import LiveProgress, PlainProgress, progress
 from autotune.report.space_text import space_text
 
 __all__ = [
+    "FrontPlot",
     "LiveProgress",
     "PlainProgress",
     "ReportContent",
@@ -18,6 +19,7 @@ __all__ = [
     "dropped_lines",
     "front_json",
     "front_markdown",
+    "front_plot",
     "front_table",
     "miss_lines",
     "plot_front",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,35 @@ from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.naming import names_of
 
-__all__ = ["plot_front"]
+__all__ = ["FrontPlot", "front_plot", "plot_front"]
 
 _SIZE_INCHES = (8.0, 5.0)
 _DPI = 120
 
 
+@dataclass(frozen=True)
+class FrontPlot:
+    """A drawn front. A notebook shows it by itself; ``figure`` is matplotlib's, for whoever wants to change it."""
+
+    figure: Any
+
+    def save(self, file: str | Path) -> None:
+        """Write a PNG."""
+        self.figure.savefig(file, format="png")
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        self.figure.savefig(stream, format="png")
+        return stream.getvalue()
+
+
 def plot_front(front: Front, file: Path, x: str | None = None, y: str | None = None) -> None:
-    """Write a PNG. ``x`` and ``y`` are metrics, None: latency (else the first objective), and quality (else the second).
+    """Write a PNG of ``front_plot``."""
+    front_plot(front, x, y).save(file)
+
+
+def front_plot(front: Front, x: str | None = None, y: str | None = None) -> FrontPlot:
+    """Draw. ``x`` and ``y`` are metrics, None: latency (else the first objective), and quality (else the second).
 
     Points that lack either metric are left out.
     """
@@ -38,7 +61,7 @@ def plot_front(front: Front, file: Path, x: str | None = None, y: str | None = N
     axes.margins(x=0.15, y=0.1)
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
-    figure.savefig(file, format="png")
+    return FrontPlot(figure)
 
 
 def _default(front: Front, preferred: Sequence[str]) -> str:

@@ -151,34 +151,6 @@ def test_the_same_search_can_be_asked_for_again_from_its_file(place: Path, run: 
     assert again["context"]["folder"] != earlier["context"]["folder"]
 
 
-def test_python_searches_exports_and_loads_as_the_command_line_does(place: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _PYTHON, str(EXAMPLE)],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["2", "(1,", "10)"]
-
-
-_PYTHON = """
-import sys, numpy, autotune
-example = sys.argv[1]
-run = autotune.search(
-    f"{example}/model.onnx", data=f"{example}/test.npz", metric="top1", trials=2, budget=40, executor="process", tracking=False,
-    output="python-run",
-)
-run.export("python-deploy", point="baseline")
-image = numpy.load(f"{example}/test.npz")["image"][:1]
-with autotune.load("python-deploy") as model:
-    (logits,) = model({"image": image}).values()
-print(sum(record.trial.purpose != "front" for record in run.records()), logits.shape)
-"""
-
-
 def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(place: Path) -> None:
     command = [
         *SEARCH,
