@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from autotune import plugins
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
-from autotune.api.labels import refuse_unfit_labels
 from autotune.api.goals import goal_objectives, with_goals_load
+from autotune.api.labels import refuse_unfit_labels
 from autotune.api.options import (
     parse_dims,
     read_limits,
@@ -112,11 +112,9 @@ def _context(
     devices = find_devices(backends, settings.devices)
     power, counted = find_power(settings, devices)
     energy = settings.energy != "off" and (power is not None or counted)
-    objectives = read_objectives(settings.objectives, workload, data, energy=energy)
-    limits = read_limits(settings.limits, workload, data, energy=energy)
     wanted = goal_objectives(settings, devices, data, energy=energy)
     objectives = read_objectives(wanted, workload, data, energy=energy)
-    limits = read_limits(settings.limits, data)
+    limits = read_limits(settings.limits, workload, data, energy=energy)
     offers = legal_with(data, offers_for(backends, model, devices))
     space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(
