@@ -9,9 +9,9 @@ from typing import Any, Literal
 from autotune.core.errors import UserError, nearest
 from autotune.core.ports import Backend, ExecutorFactory, SpaceFunction
 
-__all__ = ["Group", "backend", "executor_factory", "names", "require", "space_function", "tracker_factory"]
+__all__ = ["Group", "backend", "executor_factory", "names", "require", "simulator", "space_function", "tracker_factory"]
 
-Group = Literal["search_spaces", "backends", "executors", "trackers"]
+Group = Literal["search_spaces", "backends", "executors", "simulators", "trackers"]
 
 
 def names(group: Group) -> list[str]:
@@ -44,6 +44,14 @@ def executor_factory(name: str) -> ExecutorFactory:
     """Return what makes executors of that name. Raises ``UserError``."""
     factory: ExecutorFactory = _load("executors", name)
     return factory
+
+
+def simulator(name: str) -> Any:
+    """Return the function that simulates that kind of thing (``points``: a table's path and the path to write to).
+
+    Raises ``UserError``.
+    """
+    return _load("simulators", name)
 
 
 def tracker_factory(name: str) -> Any:

@@ -42,7 +42,8 @@ def closed_loop(
     """``users`` who each send the next request when the last was answered. Raises ``ValueError`` when not one request fits.
 
     In steady state each of N running sequences is prefilled once in ``output_tokens`` steps: a step carries, on average,
-    N / output_tokens prompts besides N decodes.
+    N / output_tokens prompts besides N decodes. The first token also waits for prompts of users who send at the same time: that
+    share is the client's doing, and no time in which the device does nothing.
     """
     running = _running(costs, users, input_tokens, output_tokens, max_num_seqs)
     kv_tokens = int(running * (input_tokens + output_tokens / 2))
@@ -51,10 +52,10 @@ def closed_loop(
     alone = _prefill_s(costs, input_tokens, max_batched_tokens)
     steps = max(1, output_tokens - 1)
     tpot = decode + prompt * (running - 1) / output_tokens
+    cycle = costs.engine.first_s + alone + steps * tpot
     first = (
         costs.engine.first_s + alone + 0.5 * decode * (running > 1) + costs.engine.wave_share * (running - 1) * alone
     )
-    cycle = first + steps * tpot
     waiting = cycle * (users - running) / running
     compute, memory = _utilisation(costs, running, kv_tokens, input_tokens, output_tokens, cycle)
     return ClosedLoop(
