@@ -101,10 +101,16 @@ def test_a_custom_operator_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_a_custom_operator_with_its_library_is_read(tmp_path: Path) -> None:
     library = tmp_path / "foo.so"
-    library.touch()
+    library.write_bytes(b"\x7fELF")
     facts = read_model(onnx_cases.custom_op(tmp_path / "m.onnx"), custom_op_library=library)
     assert facts.operators == {"MatMul": 1, "acme::Foo": 1}
     assert facts.custom_op_library == library
+
+
+def test_a_custom_operator_library_that_is_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "foo.so").write_text("not a library")
+    path = onnx_cases.custom_op(tmp_path / "m.onnx")
+    assert "no shared library" in refusal(path, custom_op_library=tmp_path / "foo.so").problem
 
 
 def test_a_missing_custom_operator_library_is_refused(tmp_path: Path) -> None:
