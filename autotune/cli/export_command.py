@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune.core.errors import UserError, nearest
@@ -11,7 +12,7 @@ from autotune.core.picked import PickedRun
 
 __all__ = ["ExportRequest", "run_export"]
 
-FORMATS = ("ort",)
+FORMATS = ("ort", "triton")
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,38 @@ def run_export(request: ExportRequest) -> int:
     from autotune.cli.output import print_json
 
     _refuse_confusion(request)
-    local = None if request.picked else request.run
-    exported = _from_tracker(request) if local is None else _from_run(request, local)
+    exported = _as_repository(request) if request.format == "triton" else _exported(request)
     if request.as_json:
         print_json(json.dumps({"schema": "autotune/export/1", "folder": str(request.output), **exported}))
     else:
         print(f"exported {exported['point']} to {request.output}")
-        print(f"next: autotune verify {request.output}  ·  python {request.output}/run.py")
+        print(f"next: {_next(request)}")
     return 0
+
+
+def _exported(request: ExportRequest) -> dict[str, str]:
+    local = None if request.picked else request.run
+    return _from_tracker(request) if local is None else _from_run(request, local)
+
+
+def _as_repository(request: ExportRequest) -> dict[str, str]:
+    """Export as files first, and write a model repository from them."""
+    from autotune.export.triton import write_triton
+
+    with tempfile.TemporaryDirectory(prefix="autotune-export-") as scratch:
+        files = Path(scratch) / "files"
+        exported = _exported(replace(request, output=files, original=False))
+        write_triton(files, request.output)
+    return exported
+
+
+def _next(request: ExportRequest) -> str:
+    if request.format == "triton":
+        return (
+            f"tritonserver --model-repository={request.output}/models  ·  "
+            f"autotune verify {request.output} --url http://localhost:8000"
+        )
+    return f"autotune verify {request.output}  ·  python {request.output}/run.py"
 
 
 def _refuse_confusion(request: ExportRequest) -> None:

@@ -18,6 +18,9 @@ def verify(
     original: Annotated[
         Path | None, typer.Option(help="The original model, when the folder has none.", show_default=False)
     ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Check the server running there (KServe v2 over HTTP).", show_default=False)
+    ] = None,
     budget: Annotated[str, typer.Option(help="Time to spend at most.")] = "2m",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
@@ -26,7 +29,12 @@ def verify(
     from autotune.core.units import parse_budget
     from autotune.export import verify as verify_folder
 
-    report = verify_folder(folder, budget_s=parse_budget(budget), data=data, original=original)
+    if url is not None:
+        from autotune.export.live import verify_server
+
+        report = verify_server(folder, url, budget_s=parse_budget(budget))
+    else:
+        report = verify_folder(folder, budget_s=parse_budget(budget), data=data, original=original)
     if as_json:
         print_json(report.to_json())
     else:

@@ -6,7 +6,7 @@ from autotune.core.deployment import ExportedConfig
 from autotune.core.figures import format_ratio, format_value
 from autotune.core.metrics import find_metric
 
-__all__ = ["readme_text"]
+__all__ = ["expectations", "readme_text"]
 
 _RUN = """\
 ## Run
@@ -28,7 +28,7 @@ def readme_text(config: ExportedConfig, *, samples: int) -> str:
     parts = (
         _what(config),
         _run(config, samples),
-        _expect(config),
+        expectations(config),
         _verify(config, samples),
     )
     return "\n".join(parts)
@@ -73,7 +73,8 @@ def _versions(config: ExportedConfig) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items()) or "versions unknown"
 
 
-def _expect(config: ExportedConfig) -> str:
+def expectations(config: ExportedConfig) -> str:
+    """What was measured, as a table, and the quality behind it."""
     lines = [
         "## What to expect",
         "",

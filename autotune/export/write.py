@@ -15,7 +15,7 @@ from autotune.export.ort import deployed_files
 from autotune.replay.folder import is_exported, read_config
 from autotune.replay.samples import ReplaySamples, write_samples
 
-__all__ = ["MAX_ORIGINAL_BYTES", "OriginalFiles", "write_export"]
+__all__ = ["MAX_ORIGINAL_BYTES", "OriginalFiles", "replacing", "write_export"]
 
 MAX_ORIGINAL_BYTES = 100_000_000
 
@@ -25,6 +25,7 @@ _OURS = {
     "batcher.py",
     "endpoint.py",
     "openvino_session.py",
+    "models",
     "workload.yaml",
     "README.md",
     "samples.npz",
@@ -64,7 +65,7 @@ def write_export(
     ``original/`` when it is no larger than ``MAX_ORIGINAL_BYTES``, so that ``verify`` can compare with it side by side.
     Returns the config as it was written. Raises ``UserError`` when ``folder`` holds anything else, or cannot be written.
     """
-    with _replacing(folder) as fresh:
+    with replacing(folder) as fresh:
         kept = original if original is not None and original.size_bytes <= MAX_ORIGINAL_BYTES else None
         library = None if custom_op_library is None else custom_op_library.name
         written = _placed(config, files, kept, library)
@@ -101,7 +102,7 @@ def _copy(source: Path, files: Iterable[str], target: Path) -> None:
 
 
 @contextmanager
-def _replacing(folder: Path) -> Iterator[Path]:
+def replacing(folder: Path) -> Iterator[Path]:
     """Yield a fresh folder beside ``folder`` that takes its place when the block ends well, and vanishes when it does not.
 
     The current folder is not replaced but filled: whoever stands in it would be left in one that is gone.

@@ -19,10 +19,12 @@ import pytest
 
 import autotune
 from autotune.core.deployment import Batching, Deployment, ExportedConfig, SessionSettings
+from autotune.core.errors import UserError
 from autotune.core.front import BASELINE_ID
 from autotune.core.values import Value
 from autotune.core.workload import Phase, Workload
 from autotune.export import OriginalFiles, collect_samples, exported_config, verify, write_export
+from autotune.export.live import verify_server
 from autotune.host.environment import environment
 from autotune.models import read_model
 from autotune.testing.onnx_models import mlp
@@ -127,3 +129,17 @@ def test_a_promise_under_load_is_measured_again(exported: Path) -> None:
     compared = {entry.metric: entry for entry in verify(exported, budget_s=4).compared}
     assert compared["response_p50"].found is not None
     assert compared["response_p50"].verdict == "kept"
+
+
+def test_a_running_server_is_verified_by_its_address(exported: Path, address: str) -> None:
+    report = verify_server(exported, address, budget_s=5)
+    assert {entry.metric: entry.verdict for entry in report.compared} == {"outputs": "kept", "response_p50": "kept"}
+    assert "requests at 200/s" in " ".join(report.notes)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"), [("http://127.0.0.1:9", "does not answer"), ("grpc://127.0.0.1:9", "is no HTTP address")]
+)
+def test_a_server_that_is_away_or_speaks_something_else_is_told(exported: Path, url: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        verify_server(exported, url)
