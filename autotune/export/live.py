@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -34,7 +34,7 @@ _SEED = 20
 
 
 class Client:
-    """Infers over HTTP, one connection a thread. Tensors travel as JSON."""
+    """Infers over HTTP, one connection a thread. Tensors travel as JSON. A context manager that closes the connections."""
 
     def __init__(self, url: str, model: str) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -44,6 +44,14 @@ class Client:
         self._path = f"{parts.path.rstrip('/')}/v2/models/{model}/infer"
         self.url = url
         self._own = threading.local()
+        self._connections: list[http.client.HTTPConnection] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for connection in self._connections:
+            connection.close()
 
     def infer(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Every output by name. Raises ``UserError`` when the server cannot be reached or refuses."""
@@ -61,6 +69,7 @@ class Client:
         connection = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = http.client.HTTPConnection(*self._address, timeout=_TIMEOUT_S)
+            self._connections.append(connection)
         connection.request("POST", self._path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         answer: dict[str, Any] = json.loads(response.read())
@@ -77,14 +86,13 @@ def verify_server(folder: str | Path, url: str, *, budget_s: float = 60.0) -> Ve
     if not (path / "samples.npz").is_file():
         raise UserError(f"{path} has no samples.npz to send", "export it without --no-samples")
     samples = read_samples(path / "samples.npz")
-    client = Client(url, _served_name(config))
-    outputs = check_outputs_sane(client.infer, samples.inputs[0], samples.outputs[0])
-    compared = [outputs]
     notes = ["the network and the protocol's JSON are part of every time"]
-    if outputs.verdict == "kept":
-        times, note = _times(config, client, samples.inputs, budget_s)
-        compared += times
-        notes += note
+    with Client(url, _served_name(config)) as client:
+        compared = [check_outputs_sane(client.infer, samples.inputs[0], samples.outputs[0])]
+        if compared[0].verdict == "kept":
+            times, note = _times(config, client, samples.inputs, budget_s)
+            compared += times
+            notes += note
     return VerifyReport(
         folder=path, verdict=overall(compared), compared=tuple(compared), attempts=1, notes=tuple(notes)
     )
