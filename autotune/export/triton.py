@@ -56,6 +56,10 @@ def write_triton(exported: Path, to: Path) -> ExportedConfig:
         raise UserError(
             "a library of custom operators does not fit into a model repository", "export with --format ort"
         )
+    if config.runtime != "onnxruntime":
+        raise UserError(
+            f"the point runs in {config.runtime}, not in onnxruntime", "export with --format ort, or another point"
+        )
     facts = read_model(exported / config.model)
     name = model_name(config)
     place = f"models/{name}/{_VERSION}"

@@ -113,8 +113,8 @@ class ServedPhase:
 
     def _streams(self, duration_s: float) -> Served:
         streams = self.load.phase.streams or 1
-        self.session.serve(self.load.requests, ClosedLoop(streams, min(_WARM_S, duration_s / 4), self.load.batching))
-        return self.session.serve(self.load.requests, ClosedLoop(streams, duration_s, self.load.batching))
+        self.session.serve(self.load.requests, ClosedLoop(streams, min(_WARM_S, duration_s / 4), self.policy))
+        return self.session.serve(self.load.requests, ClosedLoop(streams, duration_s, self.policy))
 
     def _serve(self, rate: float, duration_s: float, seed: int, give_up: GiveUp | None = None) -> Served:
         """Offer Poisson arrivals, or the phase's trace where it has one."""

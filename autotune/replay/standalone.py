@@ -67,13 +67,13 @@ def batcher(folder: Path = HERE, first: Model | None = None) -> Any:
     model = first or load(folder)
     policy = model.config.get("batching") or {"max_batch": 1, "delay_s": 0.0, "instances": 1}
     runners = [model.run, *(load(folder).run for _ in range(1, policy["instances"]))]
-    kind = importlib.import_module("batcher").Batcher
+    kind = _beside("batcher").Batcher
     return kind(runners, max_batch=policy["max_batch"], delay_s=policy["delay_s"])
 
 
 def serve(host: str, port: int) -> None:
     """Serve the model in this folder over HTTP (endpoint.py) until interrupted."""
-    endpoint = importlib.import_module("endpoint")
+    endpoint = _beside("endpoint")
     model = load()
 
     def tensors(entries: Any) -> list[Any]:

@@ -17,13 +17,13 @@ _DELAYS_S = (0.0, 0.001, 0.002, 0.005, 0.01)
 
 
 def policy(offers: Sequence[Offer], workload: Workload) -> Choice:
-    """Only a server has a policy: elsewhere nothing waits in a queue.
+    """Only where requests come several at once is there a policy: elsewhere nothing waits in a queue.
 
     Batches are those that the runtimes offer. Instances share the counted CPUs: one, or as many as they hold at the threads
     that each has.
     """
-    if not workload.has("server"):
-        reason = f"the workload {workload.name!r} has no server phase"
+    if not (workload.has("server") or workload.has("multi_stream")):
+        reason = f"the workload {workload.name!r} has no phase in which requests come several at once"
         return Choice(omissions=tuple(Omission(parameter=name, reason=reason) for name in POLICY))
     batches, omissions = _batches(offers)
     instances, more = _instances(offers)
