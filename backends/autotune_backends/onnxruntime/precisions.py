@@ -16,6 +16,9 @@ _HALF = frozenset({"asimdhp"})
 _DYNAMIC, _STATIC, _BLOCKS = "int8_dynamic", "int8_static", ("int8_weights", "int4_weights")
 _FORMATS = (_DYNAMIC, _STATIC, *_BLOCKS, "fp16", "bf16")
 
+_SHARES = (1.0, 0.9, 0.75, 0.5)
+_FEWEST_MIXED = 4
+
 
 def offer_precision(found: Choices, model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> None:
     """Offer ``precision``, the model as it is first, and what each of its values leaves to choose."""
@@ -36,6 +39,7 @@ def offer_precision(found: Choices, model: ModelFacts, device: DeviceSpec, trait
     int8 = tuple(name for name in (_DYNAMIC, _STATIC) if name in formats)
     if int8:
         _int8(found, int8, device)
+        _shares(found, int8, traits)
     if _DYNAMIC in formats:
         _dynamic(found, traits)
     if _STATIC in formats:
@@ -103,6 +107,23 @@ def _int8(found: Choices, int8: tuple[str, ...], device: DeviceSpec) -> None:
         found.omit("int8_reduce_range", "this CPU multiplies u8 by s8 without saturation")
     else:
         found.add("int8_reduce_range", (False, True), "build", "7-bit weights against saturation", precision=int8)
+
+
+def _shares(found: Choices, int8: tuple[str, ...], traits: ModelTraits) -> None:
+    """Without the user's data nothing tells which layers are sensitive."""
+    if traits.products.total() < _FEWEST_MIXED:
+        found.omit("quantised_share", f"with fewer than {_FEWEST_MIXED} products there is little to choose between")
+        return
+    doc = "share of Conv, MatMul and Gemm that become int8, the least sensitive on the calibration data first"
+    parameter = Parameter(
+        name="quantised_share",
+        choices=_SHARES,
+        requires={"precision": int8},
+        calibrated=_SHARES,
+        affects="build",
+        doc=doc,
+    )
+    found.parameters.append(parameter)
 
 
 def _dynamic(found: Choices, traits: ModelTraits) -> None:

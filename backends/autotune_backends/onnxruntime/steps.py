@@ -15,6 +15,7 @@ from autotune_backends.transform.onnx.float16 import Float16
 from autotune_backends.transform.onnx.fuse_transformer import FuseTransformer
 from autotune_backends.transform.onnx.int8_dynamic import Int8Dynamic
 from autotune_backends.transform.onnx.int8_static import Int8Static
+from autotune_backends.transform.onnx.sensitivity import Kept
 
 __all__ = ["Calibration", "carry_out", "steps_of"]
 
@@ -29,7 +30,7 @@ def steps_of(candidate: Candidate, calibration: Calibration, library: Path | Non
         steps.append(FuseTransformer(library))
     precision = candidate.get("precision")
     if precision == "int8_dynamic":
-        steps.append(_dynamic(candidate, library))
+        steps.append(_dynamic(candidate, calibration, library))
     elif precision == "int8_static":
         steps.append(_static(candidate, calibration, library))
     elif precision in _BITS:
@@ -55,13 +56,18 @@ def carry_out(steps: Sequence[Transformation], source: Path, target: Path) -> li
     return changes
 
 
-def _dynamic(candidate: Candidate, library: Path | None) -> Int8Dynamic:
+def _dynamic(candidate: Candidate, calibration: Calibration, library: Path | None) -> Int8Dynamic:
     return Int8Dynamic(
         per_channel=candidate.get("int8_per_channel") is True,
         matmul_only=candidate.get("int8_operators") == "matmul",
         reduce_range=candidate.get("int8_reduce_range") is True,
         library=library,
+        mixed=Kept(calibration, _share(candidate)) if _share(candidate) < 1.0 else None,
     )
+
+
+def _share(candidate: Candidate) -> float:
+    return float(candidate.get("quantised_share", 1.0))
 
 
 def _static(candidate: Candidate, calibration: Calibration, library: Path | None) -> Int8Static:
@@ -73,6 +79,7 @@ def _static(candidate: Candidate, calibration: Calibration, library: Path | None
         products_only=candidate.get("int8_static_operators") == "products",
         reduce_range=candidate.get("int8_reduce_range") is True,
         library=library,
+        share=_share(candidate),
     )
 
 

@@ -13,6 +13,7 @@ PRECISION = (
     "precision",
     "inference_precision",
     "int8_per_channel",
+    "quantised_share",
     "int8_reduce_range",
     "int8_operators",
     "int8_static_operators",

@@ -17,6 +17,7 @@ from autotune_backends.transform.onnx.opset import OLDEST_OPSET, PER_CHANNEL_OPS
 from autotune_backends.transform.onnx.prepare import Prepare
 from autotune_backends.transform.onnx.prepared import Prepared, prepared
 from autotune_backends.transform.onnx.quantisable import PRODUCTS
+from autotune_backends.transform.onnx.sensitivity import Kept
 from autotune_backends.transform.onnx.tool_words import quiet_tools
 
 __all__ = ["TYPES", "Int8Static", "dequantised"]
@@ -32,6 +33,7 @@ class Int8Static:
     ``per_channel``: a scale for each output channel. ``products_only``: leave every operator but Conv, MatMul and Gemm.
     ``reduce_range``: 7-bit weights, against saturation of u8 × s8 products on x86 CPUs without VNNI.
     ``library``: what implements the model's own operators, None: it has none.
+    ``share`` of the products, the least sensitive ones, is quantised; 1: all of them.
     """
 
     calibration: Callable[[], Iterable[Tensors]]
@@ -41,20 +43,25 @@ class Int8Static:
     products_only: bool = False
     reduce_range: bool = False
     library: Path | None = None
+    share: float = 1.0
 
     def __call__(self, source: Path, target: Path) -> Change:
         """Write the quantised model. ``facts``: operators that became int8, and how many samples they were calibrated on."""
         oldest = PER_CHANNEL_OPSET if self.per_channel else OLDEST_OPSET
         with prepared(source, target, Prepare(self.library, oldest)) as ready:
-            count = self._quantise(ready, target)
-            counted = dequantised(load_graph(target), self._kinds()) - dequantised(ready.original, self._kinds())
-            facts = {"quantised": dict(sorted(counted.items())), "calibrated_on": count}
+            mixed = Kept(self.calibration, self.share)
+            kept = mixed.names(ready.path, self.library, per_channel=self.per_channel)
+            count = self._quantise(ready, target, list(kept))
+            done = dequantised(load_graph(target), self._kinds(), kept)
+            counted = done - dequantised(ready.original, self._kinds())
+            facts: dict[str, Any] = {"quantised": dict(sorted(counted.items())), "calibrated_on": count}
+            facts |= {"kept_in_float_db": kept} if kept else {}
             return ready.change(
                 "int8_static", target, counted, "nothing was quantised: no operator is in reach", **facts
             )
 
-    def _quantise(self, ready: Prepared, target: Path) -> int:
-        """Calibrate, quantise, save; return the number of samples. The same steps as ``quantize_static`` takes.
+    def _quantise(self, ready: Prepared, target: Path, kept: list[str]) -> int:
+        """Calibrate, quantise all but ``kept``, save; return the number of samples. The same steps as ``quantize_static`` takes.
 
         Taken one by one, because it keeps the activations of all samples and knows no operators of the user's.
         """
@@ -77,7 +84,7 @@ class Int8Static:
                 activations,
                 ranges,
                 [],
-                [],
+                kept,
                 kinds,
                 options,
             )
@@ -92,8 +99,12 @@ class Int8Static:
         return sorted(PRODUCTS if self.products_only else {*QDQRegistry, *QLinearOpsRegistry})
 
 
-def dequantised(model: Any, kinds: Collection[str]) -> Counter[str]:
-    """Count, of these kinds, the operators of the main graph that read a dequantised tensor: others merely follow one."""
+def dequantised(model: Any, kinds: Collection[str], kept: Collection[str] = ()) -> Counter[str]:
+    """Count, of these kinds, the operators of the main graph that read a dequantised tensor: others merely follow one.
+
+    Those ``kept`` in float32, by name, may read one that their neighbours share.
+    """
     read = {node.output[0] for node in model.graph.node if node.op_type == "DequantizeLinear"}
-    reading = (kind(node) for node in model.graph.node if not read.isdisjoint(node.input))
+    float32 = set(kept)
+    reading = (kind(node) for node in model.graph.node if node.name not in float32 and not read.isdisjoint(node.input))
     return Counter(name for name in reading if name in kinds)
