@@ -137,6 +137,8 @@ def _conduct(
     observer.began(_watched(folder.search), budget.spent_s())
     if folder.torn:
         observer.note("the journal's last line was cut off by a crash and is dropped: that trial runs again")
+    if folder.repeated:
+        observer.note(f"{folder.repeated} lines of the journal are there twice, word for word, and are read once")
     try:
         return conduct(folder, budget=budget, observer=observer, stop=stop or Stop(), address=address, clock=clock)
     finally:

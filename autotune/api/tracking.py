@@ -13,6 +13,7 @@ from autotune.api.exporting import Exporter
 from autotune.core.front import Front
 from autotune.report import front_markdown
 from autotune.runs.folder import RunFolder
+from autotune.runs.store import EXPORTING
 
 __all__ = ["exported_points", "sync_run"]
 
@@ -22,7 +23,7 @@ TRACKER = "mlflow"
 @contextmanager
 def exported_points(folder: RunFolder, front: Front) -> Iterator[Mapping[str, Path]]:
     """Export each point of the front into a folder that lives as long as the block; yield the folders by point id."""
-    root = Path(tempfile.mkdtemp(prefix=".exports-", dir=folder.path))
+    root = Path(tempfile.mkdtemp(prefix=EXPORTING, dir=folder.path))
     try:
         exporter = Exporter(folder, front)
         points = {point.id: point for point in (*front.points, front.baseline)}

@@ -110,15 +110,18 @@ def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
 
 def _from_tracker(request: ExportRequest) -> dict[str, str]:
     from autotune import plugins
+    from autotune.export.write import replacing
 
     reader = plugins.tracker_factory("mlflow").reader(_uri(request))
     if request.model:
-        reader.download_model(request.model, request.output)
+        with replacing(request.output) as fresh:
+            reader.download_model(request.model, fresh)
         return {"point": request.model}
     run_id = request.run_id
     if run_id is None:
         run_id = _only(reader.picked(_search_id(request.run)), request).run_id
-    reader.download(run_id, request.output)
+    with replacing(request.output) as fresh:
+        reader.download(run_id, fresh)
     return {"point": f"run {run_id}"}
 
 

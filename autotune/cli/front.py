@@ -22,11 +22,15 @@ def front(
         str | None, typer.Option(help="Metrics to plot: latency_p50,throughput.", show_default=False)
     ] = None,
 ) -> int:
-    """Show the front of a search: the answer, the points, the baseline, the knee, what was dropped and what just missed."""
+    """Show the front of a search: the answer, the points, the baseline, the knee, what was dropped and what just missed.
+
+    Exits with 3 where the search did: when no point holds every limit.
+    """
     from autotune.api.run import read_front
     from autotune.cli.output import console, print_json
     from autotune.report import print_front
     from autotune.runs.folder import RunFolder
+    from autotune.searching import refuse_nothing_feasible
 
     folder = RunFolder.open(run)
     found = read_front(folder)
@@ -40,6 +44,7 @@ def front(
         print_json(found.to_json())
     else:
         print_front(found, console(), run)
+    refuse_nothing_feasible(found)
     return 0
 
 

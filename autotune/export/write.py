@@ -105,6 +105,7 @@ def _copy(source: Path, files: Iterable[str], target: Path) -> None:
 def replacing(folder: Path) -> Iterator[Path]:
     """Yield a fresh folder beside ``folder`` that takes its place when the block ends well, and vanishes when it does not.
 
+    An earlier export at ``folder`` is replaced. Raises ``UserError`` when it holds anything else, or cannot be written.
     The current folder is not replaced but filled: whoever stands in it would be left in one that is gone.
     """
     folder = folder.resolve()

@@ -83,7 +83,9 @@ def _fidelity(outputs: Sequence[OutputFidelity], count: int, generated: bool) ->
     """The worst output counts; with several, each one's own is among the parts."""
     worst = min(outputs, key=lambda output: output.mean)
     noise = "" if worst.sqnr_db is None else f", {_noise(worst)}"
-    basis = f"{worst.kind} of output {worst.name!r}{noise}" + (f", {_GENERATED}" if generated else "")
+    blind = ", ".join(repr(output.name) for output in outputs if output.blind)
+    nothing = f", but the original gives no finite number in {blind}: this says nothing" if blind else ""
+    basis = f"{worst.kind} of output {worst.name!r}{noise}{nothing}" + (f", {_GENERATED}" if generated else "")
     parts = {output.name: _of_output(output, count) for output in outputs} if len(outputs) > 1 else {}
     return _value(mean_interval(worst.per_sample), count, basis).model_copy(update={"parts": parts})
 

@@ -28,11 +28,12 @@ __all__ = ["RunFolder", "default_run_path"]
 
 @dataclass(frozen=True)
 class _Seen:
-    """The journal as last read: the file's stamp then (None: never), its records, whether it was torn."""
+    """The journal as last read: the file's stamp then (None: never), its records, whether it was torn, repeated lines."""
 
     stamp: tuple[int, int] | None = None
     records: tuple[TrialRecord, ...] = ()
     torn: bool = False
+    repeated: int = 0
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
@@ -100,7 +101,7 @@ class RunFolder:
         """Journal a record, durably."""
         seen = self._read()
         append_record(self.layout.journal, record)
-        self._journal = _Seen(_stamp(self.layout.journal), (*seen.records, record), seen.torn)
+        self._journal = _Seen(_stamp(self.layout.journal), (*seen.records, record), seen.torn, seen.repeated)
 
     def records(self) -> list[TrialRecord]:
         """All journalled records, in order. Raises ``UserError`` when a line in the middle is corrupt."""
@@ -110,6 +111,11 @@ class RunFolder:
     def torn(self) -> bool:
         """Whether the journal's last line was lost to a crash, as far as this object has seen."""
         return self._read().torn
+
+    @property
+    def repeated(self) -> int:
+        """How many of the journal's lines are there twice, word for word; they are read once."""
+        return self._read().repeated
 
     def write_front(self, front: Front) -> None:
         """Replace the answer."""
@@ -150,7 +156,13 @@ class RunFolder:
         stamp = _stamp(self.layout.journal)
         if stamp is None or stamp != self._journal.stamp:
             contents = read_journal(self.layout.journal)
-            self._journal = _Seen(stamp, contents.records, contents.torn or self._journal.torn)
+            if contents.search != self.search.id:
+                raise UserError(
+                    f"{self.layout.journal} is of another search ({contents.search}) than search.json ({self.search.id})",
+                    "restore both files from one copy of the folder",
+                )
+            torn = contents.torn or self._journal.torn
+            self._journal = _Seen(stamp, contents.records, torn, contents.repeated)
         return self._journal
 
     def _keep(self, seconds: float) -> None:

@@ -29,12 +29,16 @@ class JournalHeader(FileRecord):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds. ``sound_bytes``: the length without a torn last line; ``torn``: whether there was one."""
+    """What a journal holds. ``sound_bytes``: the length without a torn last line; ``torn``: whether there was one.
+
+    ``repeated``: lines that are there already, word for word, as after a copy gone wrong; they are no records.
+    """
 
     search: str
     records: tuple[TrialRecord, ...]
     sound_bytes: int
     torn: bool
+    repeated: int = 0
 
 
 def create_journal(path: Path, search: str) -> None:
@@ -74,8 +78,10 @@ def read_journal(path: Path) -> Contents:
     if not lines:
         raise _unreadable(path, 1, "it has no first line")
     header = _line(path, 1, lines[0], JournalHeader)
-    records = tuple(_line(path, number, line, TrialRecord) for number, line in enumerate(lines[1:], start=2))
-    return Contents(header.search, records, end, torn=end < len(content))
+    numbered = {line: number for number, line in reversed(list(enumerate(lines[1:], start=2)))}
+    once = sorted(numbered.items(), key=lambda item: item[1])
+    records = tuple(_line(path, number, line, TrialRecord) for line, number in once)
+    return Contents(header.search, records, end, torn=end < len(content), repeated=len(lines) - 1 - len(once))
 
 
 def _sound_end(content: bytes) -> int:

@@ -16,9 +16,12 @@ from autotune.runs.atomic import place_folder, write_atomic
 from autotune.runs.layout import RunLayout
 from autotune.runs.lock import exclusive
 
-__all__ = ["obtain", "sweep"]
+__all__ = ["EXPORTING", "obtain", "sweep"]
 
 _BUILDING = ".building-"
+
+EXPORTING = ".exports-"
+"""How the folder begins that points are exported into on their way to a tracker."""
 
 
 def obtain(
@@ -42,9 +45,9 @@ def obtain(
 
 
 def sweep(layout: RunLayout) -> None:
-    """Remove what a killed search left half-made: builds and assignments. Only the run's driver may, before its first trial."""
+    """Remove what a killed search left half-made: builds, exports, assignments. Only the run's driver may, at its start."""
     shutil.rmtree(layout.work("").parent, ignore_errors=True)
-    for folder in layout.artifacts.glob(f"{_BUILDING}*"):
+    for folder in (*layout.artifacts.glob(f"{_BUILDING}*"), *layout.folder.glob(f"{EXPORTING}*")):
         shutil.rmtree(folder, ignore_errors=True)
 
 

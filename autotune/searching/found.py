@@ -86,10 +86,11 @@ def measured_again(records: Sequence[TrialRecord]) -> dict[Place, TrialRecord]:
 
 
 def names_of(records: Sequence[TrialRecord]) -> dict[Place, str]:
-    """Which trial first found each candidate; the baseline has a name of its own."""
+    """Which trial first found each candidate, or failed to; the baseline has a name of its own. A lost trial found nothing."""
     names: dict[Place, str] = {}
     for record in records:
-        if record.trial.purpose != "front":
+        lost = isinstance(record.outcome, Failure) and record.outcome.cause == "lost"
+        if record.trial.purpose != "front" and not lost:
             name = BASELINE_ID if record.trial.purpose == "baseline" else record.trial.id
             names.setdefault(place_of(record), name)
     return names

@@ -32,6 +32,7 @@ class Ledger:
         self._pending: dict[str, Trial] = {}
         self._records: list[TrialRecord] = []
         self._repeats = 0
+        self._lost: dict[Place, bool] = {}
         self.baseline: TrialRecord | None = None
 
     def give(self, trial: Trial) -> None:
@@ -47,6 +48,7 @@ class Ledger:
             self._note(record.trial)
         self._pending.pop(record.trial.id, None)
         self._records.append(record)
+        self._note_lost(record)
         if self.baseline is None and record.trial.purpose == "baseline" and record.measurement:
             self.baseline = record
         return True
@@ -60,6 +62,11 @@ class Ledger:
     def knows(self, device: str, candidate: Candidate) -> bool:
         """Whether that candidate ran there, or is running."""
         return (device, candidate) in self._seen
+
+    @property
+    def lost_once(self) -> Place | None:
+        """The first candidate whose only trial was lost to something else (its executor died): it is owed another."""
+        return next((place for place, owed in self._lost.items() if owed), None)
 
     @property
     def may_begin(self) -> bool:
@@ -82,6 +89,12 @@ class Ledger:
         """Handed out, not ended."""
         return list(self._pending.values())
 
+    def _note_lost(self, record: TrialRecord) -> None:
+        place = record.trial.device, record.trial.candidate
+        lost = isinstance(record.outcome, Failure) and record.outcome.cause == "lost"
+        if record.trial.purpose == "search" and lost and place not in self._lost:
+            self._lost[place] = True
+
     def _same(self, record: TrialRecord) -> list[TrialRecord]:
         number = trial_number(record.trial.id)
         if number not in self._numbers or record.trial.id in self._pending:
@@ -92,5 +105,8 @@ class Ledger:
         number = trial_number(trial.id)
         if number is not None:
             self._numbers.add(number)
-        self._seen.add((trial.device, trial.candidate))
+        place = trial.device, trial.candidate
+        self._seen.add(place)
+        if place in self._lost and trial.purpose == "search":
+            self._lost[place] = False
         self._repeats += trial.purpose == "baseline"

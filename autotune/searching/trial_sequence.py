@@ -29,7 +29,8 @@ class TrialSequence(ABC):
     """A ``Sampler``: baseline, then experts, then the rest; the baseline again every tenth trial.
 
     The n-th trial depends on n, the seed and the records told before, never on time or on this process: after a resume the
-    search goes on as if nothing had happened. A candidate is never tried twice on a device.
+    search goes on as if nothing had happened. A candidate is tried twice on a device only when its first trial was lost
+    to something else.
     """
 
     def __init__(self, space: SearchSpace, context: SearchContext, plans: Plans, max_trials: int | None = None) -> None:
@@ -70,6 +71,8 @@ class TrialSequence(ABC):
             self.learn(record)
 
     def _next_place(self, number: int) -> Place | None:
+        if (owed := self.ledger.lost_once) is not None:
+            return owed
         for expert in self.space.experts:
             if self.space.fault(expert) is None and not self.ledger.knows(self._devices[0], expert):
                 return self._devices[0], expert

@@ -231,11 +231,15 @@ class Store:
     @_guarded
     def register(self, name: str, alias: str, model_id: str, run_id: str) -> str:
         """Point ``name``'s alias at the model; return the version's number. A version is made once for a model."""
-        if not self._client.search_registered_models(f"name = '{name}'"):
+        try:  # not by a filter: a name may hold any quotes
+            self._client.get_registered_model(name)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+                raise
             self._client.create_registered_model(name)
         source = self._model_source(model_id)
-        versions = self._client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
-        version = next((found for found in versions if found.source == source), None)
+        versions = self._client.search_model_versions(f"run_id = '{run_id}'")
+        version = next((found for found in versions if (found.name, found.source) == (name, source)), None)
         if version is None:
             version = self._client.create_model_version(name, source, run_id, model_id=model_id)
         self._client.set_registered_model_alias(name, alias, version.version)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from autotune_trials.ray_leftovers import PREFIX, claim, sweep_leftovers
+
 __all__ = ["OBJECT_STORE_BYTES", "ray_environment", "short_folder", "unreachable", "without_amdsmi"]
 
 OBJECT_STORE_BYTES = 80 * 2**20
@@ -92,7 +94,11 @@ def unreachable(address: str) -> str | None:
 
 
 def short_folder() -> str:
-    """Make a folder whose path leaves Ray room for its socket's."""
+    """Make a folder whose path leaves Ray room for its socket's; those of drivers that were killed are cleared away."""
     parent = tempfile.gettempdir()
     long = len(os.fsencode(parent)) + len("/autotune-12345678") + _RAY_PATH_BYTES > _SOCKET_PATH_BYTES
-    return tempfile.mkdtemp(prefix="autotune-", dir="/tmp" if long else parent)
+    place = Path("/tmp" if long else parent)
+    sweep_leftovers(place)
+    folder = tempfile.mkdtemp(prefix=PREFIX, dir=place)
+    claim(Path(folder))
+    return folder

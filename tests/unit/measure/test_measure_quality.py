@@ -107,6 +107,14 @@ def test_nan_costs_fidelity_but_does_not_spoil_it() -> None:
     assert 0 < fidelity.mean < 1
 
 
+def test_fidelity_to_an_original_without_a_finite_number_says_that_it_says_nothing(scores) -> None:
+    given = batches(scores, [None] * len(scores))
+    nothing = [{"y": np.full_like(inputs["x"], np.nan)} for inputs, _ in given]
+    taken = take_quality(lambda inputs: {"y": np.full_like(inputs["x"], np.nan)}, given, nothing, None, False)
+    assert "no finite number in 'y'" in taken["fidelity"].basis
+    assert "no finite number" in taken["accuracy_drop"].basis
+
+
 def test_accuracy_and_its_drop_are_paired_with_the_original(scores) -> None:
     labels = list(np.argmax(scores, axis=1))
     taken = quality(lambda inputs: {"y": softmax(-inputs["x"])}, scores, labels, "top1")

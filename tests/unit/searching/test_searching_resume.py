@@ -3,6 +3,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autotune.core.trial import Failure, TrialRecord
 from autotune.testing.fake_search import fake_search, fake_space, respond
 from autotune.testing.surface import Surface, tabulate
 
@@ -112,3 +113,30 @@ def test_trackers_are_shown_the_journal_again(desk):
     table.search()
     desk(asked, records=table.run.records()[:4], trackers=[tracker]).search()
     assert tracker.seen == [f"t{n:04d}" for n in range(1, 7)]
+
+
+def lost(record: TrialRecord) -> TrialRecord:
+    return record.model_copy(update={"outcome": Failure(stage="lost", cause="lost", message="its executor died")})
+
+
+def test_a_trial_that_was_lost_to_something_else_is_tried_once_more(desk):
+    asked = fake_search(max_trials=30)
+    table = desk(asked)
+    table.search()
+    records = [lost(record) if record.trial.id == "t0005" else record for record in table.run.records()[:6]]
+    again = desk(asked, records=records)
+    again.search()
+    owed = records[4].trial.candidate
+    assert again.executor.submitted[0].candidate == owed
+    assert [trial.candidate for trial in again.executor.submitted].count(owed) == 1
+
+
+def test_a_trial_that_is_lost_twice_is_given_up(desk):
+    asked = fake_search(max_trials=30)
+    table = desk(asked)
+    table.search()
+    first = table.run.records()[:6]
+    second = lost(first[4]).model_copy(update={"trial": first[4].trial.model_copy(update={"id": "t0007"})})
+    again = desk(asked, records=[*first[:4], lost(first[4]), first[5], second])
+    again.search()
+    assert first[4].trial.candidate not in [trial.candidate for trial in again.executor.submitted]
