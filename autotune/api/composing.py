@@ -7,28 +7,36 @@ from pathlib import Path
 
 from autotune import plugins
 from autotune.api.settings import SearchSettings
+from autotune.api.simulated import device_of
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError, nearest
-from autotune.core.model import ModelFacts
-from autotune.core.ports import Backend
+from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune.core.ports import Backend, Simulating
 from autotune.core.power import PowerModel
 from autotune.core.space import Offer, SearchSpace
 from autotune.core.workload import Workload
 
 __all__ = ["compose_space", "find_devices", "find_power", "offers_for"]
 
-DEFAULT_SPACES = {"onnx": "onnx"}
+DEFAULT_SPACES = {"onnx": "onnx", LANGUAGE_MODEL: "language"}
 
 
 def find_devices(backends: Sequence[Backend], wanted: Sequence[str]) -> list[DeviceSpec]:
     """Return the devices of those names; without names, every real one. Raises ``UserError``."""
     found = {device.name: device for backend in backends for device in backend.devices()}
+    found |= {
+        name: device for name in wanted if name not in found and (device := device_of(backends, name)) is not None
+    }
     for name in wanted:
         if name not in found:
             raise UserError(
                 f"there is no device {name!r}{nearest(name, found)}", f"devices here: {', '.join(found) or 'none'}"
             )
-    chosen = [found[name] for name in wanted] if wanted else [d for d in found.values() if d.kind == "real"]
+    chosen = (
+        list({found[name].name: found[name] for name in wanted}.values())
+        if wanted
+        else [d for d in found.values() if d.kind == "real"]
+    )
     if len({device.kind for device in chosen}) > 1:
         raise UserError("real and simulated devices cannot be searched together", "run one search for each kind")
     if not chosen:
@@ -38,10 +46,13 @@ def find_devices(backends: Sequence[Backend], wanted: Sequence[str]) -> list[Dev
 
 def offers_for(backends: Sequence[Backend], model: ModelFacts, devices: Sequence[DeviceSpec]) -> list[Offer]:
     """Ask each backend what it can do with the model on each of the devices that it knows."""
-    wanted = {device.name for device in devices}
-    return [
-        backend.offers(model, device) for backend in backends for device in backend.devices() if device.name in wanted
-    ]
+    return [backend.offers(model, device) for backend in backends for device in devices if _knows(backend, device)]
+
+
+def _knows(backend: Backend, device: DeviceSpec) -> bool:
+    if device.kind == "simulated":
+        return isinstance(backend, Simulating)
+    return any(device.name == known.name for known in backend.devices())
 
 
 def compose_space(wanted: str | None, model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:

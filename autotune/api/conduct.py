@@ -99,6 +99,10 @@ def _tracker(folder: RunFolder, observer: Observer) -> Iterator[list[Tracker]]:
 def _show(folder: RunFolder, front: Front, trackers: list[Tracker]) -> None:
     if not trackers:
         return
+    if front.kind == "simulated":  # nothing was built that could be shipped
+        for tracker in trackers:
+            tracker.finish(front, front_markdown(front), {})
+        return
     with exported_points(folder, front) as exports:
         for tracker in trackers:
             tracker.finish(front, front_markdown(front), exports)

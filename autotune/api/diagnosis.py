@@ -16,8 +16,8 @@ __all__ = ["Finding", "diagnose"]
 
 State = Literal["ok", "note", "missing"]
 EXPECTED = {
-    "backends": "onnxruntime openvino",
-    "search_spaces": "onnx",
+    "backends": "onnxruntime openvino simulated",
+    "search_spaces": "language onnx",
     "executors": "ray process",
     "trackers": "mlflow",
 }
@@ -146,8 +146,12 @@ def _devices() -> Iterator[Finding]:
     from autotune import plugins
 
     for name in plugins.names("backends"):
-        for device in plugins.backend(name).devices():
-            yield Finding(about="devices", state="ok", text=f"{device.name} ({device.kind}) through {name}")
+        devices = plugins.backend(name).devices()
+        for device in devices:
+            if device.kind == "real":
+                yield Finding(about="devices", state="ok", text=f"{device.name} ({device.kind}) through {name}")
+        if simulated := [device for device in devices if device.kind == "simulated"]:
+            yield Finding(about="devices", state="ok", text=f"{len(simulated)} simulated ones through {name}")
     if shutil.which("nvidia-smi"):
         yield Finding(
             about="devices",

@@ -155,5 +155,5 @@ def _gate_fronts(asked: GateRequest) -> GateReport:
         raise UserError("--accept does not go with two runs", "widen --tolerance hypervolume=… instead")
     tolerance = {**DEFAULTS, **asked.tolerances}[HYPERVOLUME]
     new, old = (Run.open(named).front for named in (asked.head, asked.baseline))
-    model = RunFolder.open(Path(asked.head)).search.model.path.stem
+    model = RunFolder.open(Path(asked.head)).search.facts.stem
     return gate_fronts(new, old, (asked.head, asked.baseline), tolerance, environment_here(), model)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune import plugins
+from autotune.api.common import build_parameters, environment_of, run_folder
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
 from autotune.api.goals import goal_objectives, with_goals_load
 from autotune.api.labels import refuse_unfit_labels
@@ -30,12 +31,13 @@ from autotune.api.shapes import (
     shape_remarks,
     usual_sizes,
 )
+from autotune.api.simulated import is_language_model, no_data, read_language_model, refuse_only_simulated
+from autotune.api.simulated_context import simulated_context
 from autotune.api.uncalibrated import legal_with
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
-from autotune.core.environment import Environment
 from autotune.core.errors import UserError
-from autotune.core.model import ModelFacts
+from autotune.core.model import LANGUAGE_MODEL, ModelFacts
 from autotune.core.ports import Backend
 from autotune.core.space import SearchSpace
 from autotune.core.workload import Workload
@@ -64,8 +66,8 @@ def prepare(settings: SearchSettings) -> Prepared:
     settings = with_goals_load(_absolute(settings))
     model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
-    context, space = _context(settings, model, data, backends)
-    search = _search_file(settings, context, space)
+    context, space, remarks = _context(settings, model, data, backends)
+    search = _search_file(settings, context, space, remarks)
     return Prepared(search, context.folder)
 
 
@@ -74,6 +76,8 @@ def read_model_and_data(settings: SearchSettings) -> tuple[ModelFacts, DataFacts
 
     Raises ``UserError``.
     """
+    if is_language_model(settings.model):
+        return read_language_model(settings.model), no_data()
     from autotune.data import open_data, sizes_in
     from autotune.models import read_model
 
@@ -105,11 +109,19 @@ def _source(settings: SearchSettings) -> Source | None:
 
 def _context(
     settings: SearchSettings, model: ModelFacts, data: DataFacts, backends: Sequence[Backend]
-) -> tuple[SearchContext, SearchSpace]:
+) -> tuple[SearchContext, SearchSpace, Sequence[str]]:
+    devices = find_devices(backends, settings.devices)
+    if devices[0].kind == "simulated":
+        return simulated_context(settings, model, data, backends, devices)
+    refuse_only_simulated(settings)
+    if model.format == LANGUAGE_MODEL:
+        raise UserError(
+            f"{model.stem} is a language model, which only simulated devices run here",
+            "name them: --device h100-sxm --device l40s (`autotune devices` lists them)",
+        )
     workload = _load(settings)
     metric = read_metric(settings.metric, data)
     refuse_unfit_labels(metric, data, model)
-    devices = find_devices(backends, settings.devices)
     power, counted = find_power(settings, devices)
     energy = settings.energy != "off" and (power is not None or counted)
     wanted = goal_objectives(settings, devices, data, energy=energy)
@@ -118,7 +130,7 @@ def _context(
     offers = legal_with(data, offers_for(backends, model, devices))
     space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(
-        folder=(settings.output or _default_folder(model)).absolute(),
+        folder=run_folder(settings, model),
         model=model,
         devices=tuple(devices),
         workload=workload,
@@ -128,21 +140,20 @@ def _context(
         metric=metric,
         baseline=space.baseline,
         reference=space.reference,
-        build_parameters=(
-            "runtime",
-            *(parameter.name for parameter in space.parameters if parameter.affects == "build"),
-        ),
+        build_parameters=build_parameters(space),
         power=power,
         energy=settings.energy,
         custom_op_library=settings.custom_op_library,
         code_folder=settings.code_folder,
-        environment=_environment(backends),
+        environment=environment_of(backends),
         seed=settings.seed,
     )
-    return context, space
+    return context, space, _remarks(context)
 
 
-def _search_file(settings: SearchSettings, context: SearchContext, space: SearchSpace) -> SearchFile:
+def _search_file(
+    settings: SearchSettings, context: SearchContext, space: SearchSpace, remarks: Sequence[str]
+) -> SearchFile:
     model = context.model
     return SearchFile(
         id=uuid.uuid4().hex[:12],
@@ -171,7 +182,7 @@ def _search_file(settings: SearchSettings, context: SearchContext, space: Search
         environment=context.environment,
         context=context,
         asked=settings.model_dump(mode="json"),
-        remarks=_remarks(context),
+        remarks=tuple(remarks),
     )
 
 
@@ -182,7 +193,11 @@ def _absolute(settings: SearchSettings) -> SearchSettings:
         name: path.absolute()
         for name in ("model", "custom_op_library", "power_model", "output")
         if (path := getattr(settings, name)) is not None
+        and (name != "model" or path.exists() or path.suffix == ".onnx")
     }
+    changes["devices"] = tuple(
+        str(Path(name).absolute()) if Path(name).is_file() else name for name in settings.devices
+    )
     if settings.data is not None and Path(settings.data).exists():
         changes["data"] = str(Path(settings.data).absolute())
     for name in ("space", "workload"):
@@ -190,19 +205,6 @@ def _absolute(settings: SearchSettings) -> SearchSettings:
         if text is not None and Path(text).is_file():
             changes[name] = str(Path(text).absolute())
     return settings.model_copy(update=changes)
-
-
-def _environment(backends: Sequence[Backend]) -> Environment:
-    from autotune.host.environment import environment
-
-    versions = {name: version for backend in backends for name, version in backend.versions().items()}
-    return environment(versions)
-
-
-def _default_folder(model: ModelFacts) -> Path:
-    from autotune.runs.folder import default_run_path
-
-    return default_run_path(model.stem, dt.datetime.now())  # a folder is named by local time
 
 
 def _remarks(context: SearchContext) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ class SearchSettings(Frozen):
     ``preprocess``: what is done to images, as the command line writes it. ``code_folder``: where ``module:function`` is found
     besides the installed packages; None: the current folder.
     ``goal``: one word instead of ``objectives``; None: no such word was given.
+    ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
     """
 
@@ -45,3 +46,6 @@ class SearchSettings(Frozen):
     tracking_uri: str | None = None
     tracking: bool = True
     code_folder: Path | None = None
+    rate: str | None = None
+    spare: int = 0
+    confidence: float = 0.8

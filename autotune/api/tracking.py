@@ -37,7 +37,8 @@ def sync_run(folder: RunFolder, uri: str | None) -> str:
     front = folder.front()
     tracker = plugins.tracker_factory(TRACKER)
     records = folder.records()
-    if front is None:
-        return str(tracker.sync(folder.search, records, None, "", {}, uri, folder.path))
+    if front is None or front.kind == "simulated":
+        summary = "" if front is None else front_markdown(front)
+        return str(tracker.sync(folder.search, records, front, summary, {}, uri, folder.path))
     with exported_points(folder, front) as exports:
         return str(tracker.sync(folder.search, records, front, front_markdown(front), exports, uri, folder.path))

@@ -13,7 +13,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def devices(as_json: AsJson = False) -> int:
-    """List the devices that a search can run on, here and now."""
+    """List the devices here, and the simulated ones that a search can also name, with the confidence of their figures."""
     from autotune import plugins
 
     rows = [
@@ -22,6 +22,7 @@ def devices(as_json: AsJson = False) -> int:
             "kind": device.kind,
             "class": device.device_class,
             "model": device.model,
+            "confidence": device.confidence,
             "cpus": device.cpus,
             "memory_bytes": device.memory_bytes,
             "backend": name,

@@ -15,7 +15,9 @@ _OUT = "What comes out"
 
 
 def search(
-    model: Annotated[Path | None, typer.Argument(help="An .onnx file.", show_default=False)] = None,
+    model: Annotated[
+        Path | None, typer.Argument(help="An .onnx file; a language model by name or folder.", show_default=False)
+    ] = None,
     budget: Annotated[
         str | None, typer.Option(help="Time to spend: 90s, 15m, 4h, 1h30m. Default 1h.", rich_help_panel=_HOW)
     ] = None,
@@ -24,10 +26,14 @@ def search(
         str | None, typer.Option(help="Name of a search space, or a YAML file.", rich_help_panel=_WHAT)
     ] = None,
     device: Annotated[
-        list[str] | None, typer.Option(help="Device to run on; repeatable.", rich_help_panel=_WHAT)
+        list[str] | None,
+        typer.Option(help="Device to run on, or a YAML file of a simulated one; repeatable.", rich_help_panel=_WHAT),
     ] = None,
     workload: Annotated[
-        str, typer.Option(help="default, latency, throughput, or a YAML file.", rich_help_panel=_WHAT)
+        str,
+        typer.Option(
+            help="default, latency, throughput; chat, code, rag, summarise; or a YAML file.", rich_help_panel=_WHAT
+        ),
     ] = "default",
     objective: Annotated[
         list[str] | None, typer.Option(help="Metric to optimise; repeatable.", rich_help_panel=_WHAT)
@@ -71,6 +77,14 @@ def search(
     patience: Annotated[
         float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)
     ] = 0.2,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="Requests a second that a fleet serves: 200/s. Simulated only.", rich_help_panel=_WHAT),
+    ] = None,
+    spare: Annotated[int, typer.Option(min=0, help="Replicas beyond those needed.", rich_help_panel=_WHAT)] = 0,
+    confidence: Annotated[
+        float, typer.Option(help="Of simulated intervals; limits hold at their worse end.", rich_help_panel=_WHAT)
+    ] = 0.8,
     energy: Annotated[str, typer.Option(help="auto, counter or off.", rich_help_panel=_WHAT)] = "auto",
     power_model: Annotated[Path | None, typer.Option(help="YAML with this CPU's power.", rich_help_panel=_WHAT)] = None,
     backend: Annotated[
@@ -96,7 +110,7 @@ def search(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say more.", rich_help_panel=_OUT)] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print the answer only.", rich_help_panel=_OUT)] = False,
 ) -> int:
-    """Search for the best configurations of MODEL, measured on this machine, within a time budget."""
+    """Search for the best configurations of MODEL, measured here or simulated elsewhere, within a time budget."""
     from autotune.cli.search_command import Request, run_search
 
     settings = {
@@ -112,6 +126,9 @@ def search(
         "metric": metric,
         "dims": tuple(dim or ()),
         "custom_op_library": custom_op_lib,
+        "rate": rate,
+        "spare": spare,
+        "confidence": confidence,
         "energy": energy,
         "power_model": power_model,
         "backends": tuple(backend or ()),

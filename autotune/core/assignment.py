@@ -8,6 +8,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.dataset import DataFacts
 from autotune.core.device import DeviceSpec
 from autotune.core.environment import Environment
+from autotune.core.fleet import Fleet
 from autotune.core.frozen import Record
 from autotune.core.limits import Limit
 from autotune.core.model import ModelFacts
@@ -26,6 +27,7 @@ class SearchContext(Record):
     ``folder`` is the run folder. ``build_parameters`` names the parameters that change the artifact.
     ``metric`` is the quality metric's name (``top1``, ``module:function``), None: fidelity to the original.
     ``power`` None: energy is not estimated. ``custom_op_library`` None: none.
+    ``confidence`` is that of simulated values' intervals; ``fleet`` the load that simulated replicas share, None: one alone.
     ``code_folder`` is where the user's ``module:function`` is found, last of all; None: the current folder.
     """
 
@@ -44,6 +46,8 @@ class SearchContext(Record):
     energy: str = "auto"
     custom_op_library: Path | None = None
     code_folder: Path | None = None
+    confidence: float = 0.8
+    fleet: Fleet | None = None
     environment: Environment
     seed: int = 0
 

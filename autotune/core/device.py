@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
+
+from pydantic import Field
 
 from autotune.core.frozen import Record
 
-__all__ = ["DeviceClass", "DeviceSpec", "Kind"]
+__all__ = ["Confidence", "DeviceClass", "DeviceSpec", "Kind"]
 
 Kind = Literal["real", "simulated"]
 DeviceClass = Literal["cpu", "gpu", "asic", "fpga", "pim", "phone"]
+Confidence = Literal["high", "medium", "low"]
 
 
 class DeviceSpec(Record):
     """``name`` is what ``--device`` takes. ``cpus`` counts the CPUs that may be used (None: not a CPU device).
 
     ``memory_bytes`` None: unknown. ``isa`` lists the instruction-set flags that matter to results (``avx512_vnni``).
+    A simulated device: ``confidence`` is of its figures, ``figures`` the SHA-256 of its description, ``file`` that description
+    when it is the user's own. None: the device is real, or it comes with the backend.
     """
 
     name: str
@@ -25,3 +31,6 @@ class DeviceSpec(Record):
     cpus: int | None = None
     memory_bytes: int | None = None
     isa: tuple[str, ...] = ()
+    confidence: Confidence | None = Field(default=None, exclude_if=lambda value: value is None)
+    figures: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    file: Path | None = Field(default=None, exclude_if=lambda value: value is None)

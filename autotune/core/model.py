@@ -8,7 +8,10 @@ from pydantic import Field
 
 from autotune.core.frozen import Record
 
-__all__ = ["BatchAxis", "ModelFacts", "TensorFacts"]
+__all__ = ["LANGUAGE_MODEL", "BatchAxis", "ModelFacts", "TensorFacts"]
+
+LANGUAGE_MODEL = "transformer"
+"""The format of a language model, of which its configuration alone is read."""
 
 
 class TensorFacts(Record):
@@ -70,5 +73,5 @@ class ModelFacts(Record):
 
     @property
     def stem(self) -> str:
-        """The file's name without its extension: names runs and MLflow's experiment."""
-        return self.path.stem
+        """The file's name without its extension, a language model's whole name: names runs and MLflow's experiment."""
+        return self.path.name if self.format == LANGUAGE_MODEL else self.path.stem

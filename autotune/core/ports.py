@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from autotune.core.artifact import Artifact
 from autotune.core.assignment import SearchContext
@@ -13,6 +13,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.deployment import Deployment
 from autotune.core.device import DeviceSpec
 from autotune.core.front import Front
+from autotune.core.limits import Limit
 from autotune.core.model import ModelFacts
 from autotune.core.picked import PickedRun
 from autotune.core.samples import Requests, Samples, Tensors
@@ -29,6 +30,7 @@ __all__ = [
     "Sampler",
     "ServingSession",
     "Session",
+    "Simulating",
     "SpaceFunction",
     "Tracker",
     "TrackerReader",
@@ -107,6 +109,38 @@ class Backend(Protocol):
 
     def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
         """Describe the artifact as data, for export."""
+        ...
+
+
+@runtime_checkable
+class Simulating(Protocol):
+    """What a backend of simulated devices has besides ``Backend``'s members: nothing of it is built, opened or timed."""
+
+    def language_model(self, name: str) -> ModelFacts:
+        """The facts of a built-in language model, or of one described by a folder. Raises ``UserError`` with nearest names."""
+        ...
+
+    def simulated_device(self, name: str) -> DeviceSpec:
+        """The device of that name, or that is described by that YAML file. Raises ``UserError`` with the nearest names."""
+        ...
+
+    def simulate(
+        self,
+        model: ModelFacts,
+        candidate: Candidate,
+        device: DeviceSpec,
+        workload: Workload,
+        *,
+        limits: Sequence[Limit] = (),
+        confidence: float = 0.8,
+        seed: int = 0,
+    ) -> Mapping[str, Value]:
+        """Every metric that is known of the candidate there, provenance ``simulated`` or ``published``.
+
+        ``low``..``high`` holds the true value with probability ``confidence``. The same arguments give the same values.
+        ``limits`` are what a request must hold to count for ``goodput``. Raises ``BuildError`` (out_of_memory, unsupported)
+        or ``MeasureError`` with the reason when the candidate cannot run there.
+        """
         ...
 
 

@@ -85,6 +85,7 @@ class Offer(Frozen):
     """What one backend can do with one model on one device: legal values, and each omission with its reason.
 
     ``refusal`` is not None when the backend cannot run the model there at all, and says why.
+    ``usual`` are the values that its runtime would take there if nobody said otherwise; of other parameters, the first.
     """
 
     backend: str
@@ -92,6 +93,7 @@ class Offer(Frozen):
     parameters: tuple[Parameter, ...] = ()
     omissions: tuple[Omission, ...] = ()
     refusal: str | None = None
+    usual: dict[str, Scalar] = Field(default_factory=dict)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, or None when it is not offered."""

@@ -13,6 +13,7 @@ __all__ = ["drift_of", "resolution", "widen"]
 
 # Peak memory has no interval of its own, and an allocator's mood is no difference between candidates.
 _RESOLUTION = {"memory": 0.02}
+_SHARED_DOUBT = ("estimated", "simulated")
 
 
 def drift_of(records: Iterable[TrialRecord]) -> dict[str, float]:
@@ -36,11 +37,11 @@ def drift_of(records: Iterable[TrialRecord]) -> dict[str, float]:
 def widen(name: str, value: Value, drift: Mapping[str, float]) -> tuple[float, float]:
     """Return the interval within which two candidates cannot be told apart by a known ``value`` of the metric ``name``.
 
-    It is the value's own interval, at least as wide as the drift. An estimated value's interval is the uncertainty of its
-    model, which all candidates share: between candidates only the drift counts.
+    It is the value's own interval, at least as wide as the drift. An estimated or simulated value's interval is the
+    uncertainty of its model, which candidates share: between candidates only the drift counts.
     """
     centre = value.value or 0.0
-    low, high = (centre, centre) if value.provenance == "estimated" else value.interval()
+    low, high = (centre, centre) if value.provenance in _SHARED_DOUBT else value.interval()
     reach = abs(centre) * max(drift.get(name, 0.0), resolution(name))
     return min(low, centre - reach), max(high, centre + reach)
 

@@ -20,10 +20,11 @@ def holds(limit: Limit, metrics: Mapping[str, Value]) -> bool:
 
     A limit that is held or broken by the whole interval is decided. One that the interval straddles is undecided: there the
     value itself decides (refusing every undecided point would leave nothing when data are few), and the interval is shown
-    beside it. An unknown value holds nothing.
+    beside it. A simulated value holds it only with the pessimistic end of its interval: nothing will be measured again before
+    somebody buys. An unknown value holds nothing.
     """
     value = metrics.get(limit.metric)
-    return value is not None and value.value is not None and limit.excess(value.value) <= 0
+    return value is not None and value.value is not None and limit.excess(_judged(limit, value)) <= 0
 
 
 def first_broken(limits: Sequence[Limit], metrics: Mapping[str, Value]) -> Limit | None:
@@ -36,7 +37,7 @@ def violation(limit: Limit, metrics: Mapping[str, Value]) -> float:
     value = metrics.get(limit.metric)
     if value is None or value.value is None:
         return _MOST
-    return min(limit.excess(value.value) / (abs(limit.bound) or 1.0), _MOST)
+    return min(limit.excess(_judged(limit, value)) / (abs(limit.bound) or 1.0), _MOST)
 
 
 def nearest_misses(records: Iterable[TrialRecord], limits: Sequence[Limit]) -> tuple[Miss, ...]:
@@ -53,6 +54,15 @@ def nearest_misses(records: Iterable[TrialRecord], limits: Sequence[Limit]) -> t
     return tuple(misses)
 
 
+def _judged(limit: Limit, value: Value) -> float:
+    """The number that decides; the value must be known."""
+    low, high = value.interval()
+    if value.provenance == "simulated":
+        return high if limit.sign == "<=" else low
+    assert value.value is not None
+    return value.value
+
+
 def _number(metrics: Mapping[str, Value], limit: Limit) -> float | None:
     value = metrics.get(limit.metric)
-    return value.value if value else None
+    return _judged(limit, value) if value is not None and value.known else None

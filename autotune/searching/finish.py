@@ -26,12 +26,12 @@ def finish(
     stop: Stop | None = None,
     observer: Observer | None = None,
 ) -> Front:
-    """Measure the front again unless a stop was requested, assemble it and write it into ``run``. Returns the front.
+    """Measure the front again, unless it is simulated or a stop was requested; write it into ``run`` and return it.
 
     Raises ``AllTrialsFailed`` when the baseline was never measured. Whether anything is feasible is the caller's to ask
     (``refuse_nothing_feasible``): the front is written either way, with the nearest misses.
     """
-    if stop is None or not stop.requested:
+    if run.search.kind == "real" and (stop is None or not stop.requested):
         remeasure(executor, run, budget, trackers, plans=plans, stop=stop, observer=observer)
     front = front_of(run.records(), run.search)
     run.write_front(front)

@@ -11,9 +11,11 @@ from autotune.core.errors import NothingFeasible
 from autotune.core.front import BASELINE_ID, Dropped, Front, Point
 from autotune.core.pareto import knee
 from autotune.core.trial import Failure, TrialRecord
+from autotune.core.values import Value
 from autotune.runs.search_file import SearchFile
 from autotune.searching.axes import Axis
 from autotune.searching.contenders import Contender
+from autotune.searching.exact_ratios import simulated_ratios
 from autotune.searching.feasibility import nearest_misses
 from autotune.searching.found import Found, confirmed, found_by_searching, measured_again, names_of, place_of
 from autotune.searching.spread import reaches, widened
@@ -46,8 +48,8 @@ def refuse_nothing_feasible(front: Front) -> None:
 
 
 def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, dropped: tuple[Dropped, ...]) -> Front:
-    reach = reaches(records)
-    points = tuple(_point(one, reach) for one in shown.verdicts.kept)
+    reach, home = reaches(records), shown.baseline.measurement.metrics
+    points = tuple(_point(one, reach, home) for one in shown.verdicts.kept)
     middle = _knee(shown)
     accuracy = shown.baseline.measurement.metrics.get("accuracy")
     return Front(
@@ -58,7 +60,7 @@ def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, 
         limits=search.limits,
         workload=search.workload,
         environment=search.environment,
-        baseline=_point(shown.baseline, reach),
+        baseline=_point(shown.baseline, reach, home),
         points=points,
         knee=None if middle is None else points[middle].id,
         dropped=dropped,
@@ -93,15 +95,16 @@ def _nearly(found: Found) -> tuple[Dropped, ...]:
     return tuple(Dropped(id=name, reason=found.verdicts.reasons[name]) for name in names)
 
 
-def _point(one: Contender, reach: Mapping[str, float]) -> Point:
-    trial = one.record.trial
+def _point(one: Contender, reach: Mapping[str, float], home: Mapping[str, Value]) -> Point:
+    """``home``: the baseline's metrics."""
+    trial, metrics = one.record.trial, one.measurement.metrics
     return Point(
         id=one.name,
         trial=trial.id,
         device=trial.device,
         candidate=trial.candidate,
-        metrics=widened(one.measurement.metrics, reach),
-        ratios=one.measurement.ratios,
+        metrics=widened(metrics, reach),
+        ratios=one.measurement.ratios or ({} if one.name == BASELINE_ID else simulated_ratios(metrics, home)),
         artifact=one.measurement.artifact,
     )
 

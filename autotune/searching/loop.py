@@ -19,7 +19,7 @@ from autotune.searching.found import MORE_TIME, NOT_MEASURED
 from autotune.searching.objectives import usable_objectives
 from autotune.searching.patience import Patience
 from autotune.searching.plans import Plans, duration_s
-from autotune.searching.reserve import reserve_s
+from autotune.searching.reserve import closing_s, reserve_s
 from autotune.searching.roles import Journal, Stop
 from autotune.searching.running_front import RunningFront
 from autotune.searching.tally import Tally
@@ -186,6 +186,9 @@ class _Search:
         return quantiles(self._recent, n=5, method="inclusive")[-1]
 
     def _reserve_s(self) -> float:
+        total_s = self.budget.total_s
+        if self.folder.search.kind == "simulated":  # nothing is measured again
+            return 0.0 if total_s is None else closing_s(total_s)
         return reserve_s(self.budget.total_s, self.plans, self._front.baseline, len(self._front.records))
 
     def _last_moment_s(self) -> float:

@@ -42,6 +42,7 @@ class TrialSequence(ABC):
         self._devices = tuple(device.name for device in context.devices)
         self._unseen = Unseen(space, self._devices, self.ledger, context.seed)
         self._plan: Plan | None = None
+        self._simulated = context.devices[0].kind == "simulated"  # then a repeat would tell nothing
 
     @abstractmethod
     def propose(self, seed: str) -> Place:
@@ -59,7 +60,7 @@ class TrialSequence(ABC):
         place = self._next_place(number)
         if place is None:
             return None
-        if number % _REPEAT_EVERY == 1:
+        if number % _REPEAT_EVERY == 1 and not self._simulated:
             return self._baseline_trial(number)
         return self._give(number, place, self._search_plan(), 0, "search")
 
@@ -74,8 +75,9 @@ class TrialSequence(ABC):
         if (owed := self.ledger.lost_once) is not None:
             return owed
         for expert in self.space.experts:
-            if self.space.fault(expert) is None and not self.ledger.knows(self._devices[0], expert):
-                return self._devices[0], expert
+            for device in self._devices if self._simulated else self._devices[:1]:
+                if self.space.fault(expert) is None and not self.ledger.knows(device, expert):
+                    return device, expert
         if self._unseen.count(self._worth_enumerating()) is not None:
             return self._unseen.next()
         seed = f"{self.context.seed} {number}"

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -130,7 +131,19 @@ class TrialProcess:
         )
 
 
-def sleep_until_change(processes: Sequence[TrialProcess], timeout_s: float) -> None:
+class Watched(Protocol):
+    """What can be waited for: readable when there is something to do, to be looked at by a certain time anyhow."""
+
+    def fileno(self) -> int:
+        """A descriptor."""
+        ...
+
+    def next_look_s(self) -> float:
+        """``time.monotonic()``."""
+        ...
+
+
+def sleep_until_change(processes: Sequence[Watched], timeout_s: float) -> None:
     """Sleep until one of them ends or has to be looked at, or for ``timeout_s`` seconds."""
     looks = [process.next_look_s() - time.monotonic() for process in processes]
     poll = select.poll()

@@ -12,6 +12,8 @@ from autotune.core.values import Value
 from autotune.host.cpus import counted_cpus
 from autotune_trials.environment import trial_environment
 from autotune_trials.process import TrialProcess, sleep_until_change
+from autotune_trials.simulating import is_simulated
+from autotune_trials.simulation_process import SimulatedTrial, SimulationWorkers
 from autotune_trials.slots import free_slots
 
 __all__ = ["ProcessExecutor"]
@@ -28,7 +30,8 @@ class ProcessExecutor:
             )
         self._context = context
         self._environment = trial_environment()
-        self._running: list[TrialProcess] = []
+        self._workers = SimulationWorkers(self._environment)
+        self._running: list[TrialProcess | SimulatedTrial] = []
 
     def free_slots(self, device: str) -> int:
         """How many trials could start there now."""
@@ -38,7 +41,9 @@ class ProcessExecutor:
     def submit(self, trial: Trial, bar: Sequence[Mapping[str, Value]] = ()) -> None:
         """Start a trial."""
         assignment = Assignment(trial=trial, context=self._context, bar=tuple(dict(point) for point in bar))
-        self._running.append(TrialProcess(assignment, self._environment))
+        simulated = is_simulated(assignment)
+        start = self._workers.start(assignment) if simulated else TrialProcess(assignment, self._environment)
+        self._running.append(start)
 
     def wait(self, timeout_s: float) -> list[TrialRecord]:
         """Sleep until a trial ends, or for ``timeout_s``. Raises ``TrialBug`` or ``UserError`` when a trial met one."""
@@ -56,8 +61,9 @@ class ProcessExecutor:
         return ended
 
     def shutdown(self) -> None:
-        """End what still runs."""
+        """End what still runs, and what waits for more."""
         self.cancel()
+        self._workers.end()
 
     def _next(self) -> TrialRecord | None:
         """The record of one trial that ended: one at a time, so that a bug in one loses no other's."""

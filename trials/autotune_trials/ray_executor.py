@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from autotune_trials.endings import TrialBug, failed_record
 from autotune_trials.environment import trial_environment
 from autotune_trials.process import end_abandoned, run_in_process
 from autotune_trials.ray_settings import OBJECT_STORE_BYTES, ray_environment, short_folder, unreachable, without_amdsmi
+from autotune_trials.simulating import is_simulated
+from autotune_trials.simulation_worker import answer
 from autotune_trials.slots import free_slots
 
 __all__ = ["RayExecutor"]
@@ -109,12 +112,17 @@ class RayExecutor:
 
 
 def _run(assignment: str, environment: dict[str, str] | None) -> tuple[str, ...]:
-    """Run one trial, inside a Ray worker. ``environment`` None: the worker's own rules.
+    """Run one trial, inside a Ray worker: a simulated one here, any other in a process of its own.
 
+    ``environment`` None: the worker's own rules.
     Returns what happened as text: an exception's class might not be known where it arrives.
     """
+    read = Assignment.model_validate_json(assignment)
+    if is_simulated(read):
+        with tempfile.TemporaryDirectory(prefix="autotune-simulating-") as folder:
+            return answer(assignment, Path(folder) / "trial.json")
     try:
-        record = run_in_process(Assignment.model_validate_json(assignment), environment or trial_environment())
+        record = run_in_process(read, environment or trial_environment())
     except UserError as error:
         return "mistake", error.problem, error.remedy
     except TrialBug as error:

@@ -21,6 +21,7 @@ from autotune.runs.atomic import write_atomic
 from autotune.user_code import find_code_in
 from autotune_trials.bench import set_up
 from autotune_trials.measuring import carry_out
+from autotune_trials.simulating import is_simulated, simulated
 from autotune_trials.stages import Stages
 
 __all__ = ["main", "record_file", "run_trial"]
@@ -71,6 +72,9 @@ def main(arguments: list[str]) -> int:
 
 def _outcome(assignment: Assignment, stages: Stages) -> Outcome:
     try:
+        if is_simulated(assignment):
+            with stages.at("measure"):
+                return simulated(assignment)
         return carry_out(set_up(assignment, stages))
     except TrialError as error:
         # a run that fails while outputs are checked is the check's failure

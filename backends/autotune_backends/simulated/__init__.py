@@ -1,1 +1,5 @@
-"""Devices that are simulated: what a candidate would do on hardware that is not here."""
+"""Devices that one does not own: language models served on them in virtual time."""
+
+from autotune_backends.simulated.backend import SimulatedBackend
+
+__all__ = ["SimulatedBackend"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autotune.core.candidate import Scalar
 from autotune.core.space import Offer, Omission, Parameter
 
-__all__ = ["Choice", "take"]
+__all__ = ["Choice", "join", "take"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +58,24 @@ def _narrowed(
     if not shared:
         return None, omitted
     return first.model_copy(update={"choices": shared, "requires": requires}), omitted
+
+
+def join(names: Sequence[str], offers: Sequence[Offer]) -> Choice:
+    """Take every value that some device offers: where another lacks it, the trial fails there with the reason.
+
+    For simulated devices, on which a trial that fails costs next to nothing, and devices differ in what they can do.
+    """
+    parameters, omissions = list[Parameter](), list[Omission]()
+    for name in names:
+        omissions += [omission for offer in offers for omission in offer.omissions if omission.parameter == name]
+        found = [parameter for offer in offers if (parameter := offer.parameter(name))]
+        if found:
+            values = dict.fromkeys(value for parameter in found for value in parameter.choices)
+            parameters.append(found[0].model_copy(update={"choices": _ordered(tuple(values))}))
+    return Choice(tuple(parameters), tuple(dict.fromkeys(omissions)))
+
+
+def _ordered(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    """Numbers rise; anything else stays in the order in which it was offered."""
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    return tuple(sorted(numbers)) if len(numbers) == len(values) else values
