@@ -10,6 +10,7 @@ from autotune.core.figures import certainty, format_ratio, format_value, improve
 from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric, percentile_of
 from autotune.core.values import Value
+from autotune.report.simulated_answer import by_cost, simulated_sentence
 
 __all__ = ["answer_sentence", "describe", "difference", "gains_and_losses", "quality_text", "recommended"]
 
@@ -28,6 +29,8 @@ def answer_sentence(front: Front) -> str:
     """Say what to use. Where nothing is certainly better than the original, say so, and to keep it."""
     if not front.points and front.limits:
         return f"Nothing holds every limit ({', '.join(front.limits)}); the original: {_original(front)}."
+    if front.kind == "simulated" and (sentence := simulated_sentence(front)) is not None:
+        return sentence
     point = recommended(front)
     if point is None and front.tried == 0:
         return f"Nothing is known yet: no candidate was tried before the search ended ({_original(front)})."
@@ -50,8 +53,10 @@ def answer_sentence(front: Front) -> str:
 def recommended(front: Front) -> Point | None:
     """The knee when it is certainly better than the original in some objective, else the point with the most to gain.
 
-    None: no point is certainly better in any.
+    None: no point is certainly better in any. Of a simulated front, the cheapest.
     """
+    if front.kind == "simulated" and simulated_sentence(front) is not None:
+        return by_cost(front)[0]
     better = [point for point in front.points if point.id != BASELINE_ID and _better(front, point)]
     knee = next((point for point in better if point.id == front.knee), None)
     return knee or max(better, key=lambda point: _gain(front, point), default=None)

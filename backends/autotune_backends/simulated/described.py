@@ -19,15 +19,15 @@ __all__ = ["device_of", "facts_of", "spec_of", "transformer_of"]
 
 def facts_of(name: str) -> ModelFacts:
     """Facts of the model called ``name``, or described in that folder. Weights are not looked at. Raises ``UserError``."""
-    model = model_named(name)
     path = Path(name)
+    model = model_named(name)
     folder = path.parent if path.suffix == ".json" else path
     here = folder.absolute() if folder.is_dir() else Path(model.name)
     billions = model.parameters / 1e9
     return ModelFacts(
         path=here,
         format=LANGUAGE_MODEL,
-        sha256=hash_json(dataclasses.asdict(model)),
+        sha256=hash_json({**dataclasses.asdict(model), "name": ""}),
         files=("config.json",) if here.is_absolute() else (),
         size_bytes=2 * model.parameters,
         inputs=(),

@@ -1,0 +1,60 @@
+"""A simulated search with the real command: from a name to a front, resumed, in workers that serve many trials."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def autotune(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "autotune", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simulated")
+    options = ["--device", "a100-sxm", "--device", "l4", "--rate", "20/s", "--trials", "8", "-o", "run"]
+    options += ["--executor", "process", "--no-tracking"]
+    done = autotune("search", "llama-3.1-8b", *options, "--limit", "ttft_p90<=2s", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_language_model_is_searched_on_devices_that_are_not_here(searched: Path) -> None:
+    front = json.loads((searched / "run" / "front.json").read_text())
+    assert front["kind"] == "simulated"
+    for point in front["points"]:
+        assert {value["provenance"] for value in point["metrics"].values()} == {"simulated"}
+        assert point["metrics"]["ttft_p90"]["high"] <= 2.0
+        assert point["artifact"] is None
+
+
+def test_nothing_is_measured_twice_or_paired(searched: Path) -> None:
+    trials = [json.loads(line)["trial"] for line in (searched / "run" / "journal.jsonl").read_text().splitlines()[1:]]
+    assert {trial["purpose"] for trial in trials} == {"baseline", "search"}
+    assert len({trial["key"] for trial in trials}) == len(trials) == 8
+
+
+def test_the_answer_says_how_many_of_what_and_what_they_cost(searched: Path) -> None:
+    said = " ".join(autotune("front", "run", cwd=searched).stdout.split())
+    assert "to serve 20 requests a second" in said
+    assert "USD a month" in said
+    assert "simulated" in said
+
+
+def test_a_simulated_search_goes_on_where_it_stood(searched: Path) -> None:
+    before = (searched / "run" / "journal.jsonl").read_text()
+    done = autotune("search", "--resume", "run", "-q", cwd=searched)
+    assert done.returncode == 0, done.stderr
+    assert (searched / "run" / "journal.jsonl").read_text() == before
+
+
+def test_an_unknown_model_is_one_line_with_the_nearest_name(tmp_path: Path) -> None:
+    done = autotune("search", "lama-3.1-8b", "--device", "a100-sxm", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "did you mean 'llama-3.1-8b'" in done.stderr

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autotune.api.prepare import prepare
+from autotune.api.settings import SearchSettings
+from autotune.core.errors import UserError
+from autotune.core.limits import parse_limit
+from autotune.core.values import Value
+from autotune.searching.feasibility import holds, violation
+
+
+def asked(**changes: object) -> SearchSettings:
+    return SearchSettings(**{"model": Path("llama-3.1-8b"), "devices": ("a100-sxm",), "tracking": False, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model": Path("lama-3.1-8b")}, "llama-3.1-8b"),
+        ({"devices": ()}, "only simulated devices"),
+        ({"devices": ("a100-sxm", "cpu")}, "cannot be searched together"),
+        ({"devices": ("a100-sxx",)}, "a100-sxm"),
+        ({"workload": "latency"}, "says nothing of tokens"),
+        ({"rate": "0/s"}, "is no rate"),
+        ({"rate": "fast"}, "is not a number"),
+        ({"spare": 1}, "--spare needs a --rate"),
+        ({"confidence": 1.5}, "is no confidence"),
+        ({"objectives": ("perplexity",)}, "is not simulated"),
+        ({"limits": ("fidelity>=0.9",)}, "fidelity is unknown"),
+        ({"limits": ("cost_per_month<=100USD",)}, "--rate"),
+        ({"metric": "top1"}, "is for what is measured"),
+        ({"devices": ("missing.yaml",)}, "missing.yaml"),
+    ],
+)
+def test_a_mistake_is_named_before_anything_runs(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError) as caught:
+        prepare(asked(**changes))
+    assert words in str(caught.value)
+
+
+def test_rate_is_for_simulated_devices(tmp_path: Path) -> None:
+    from autotune.testing.onnx_models import mlp
+
+    model = mlp(tmp_path / "model.onnx")
+    with pytest.raises(UserError, match="--rate is for"):
+        prepare(SearchSettings(model=model, rate="5/s", tracking=False))
+
+
+def test_a_search_is_of_the_kind_of_its_devices_and_says_so() -> None:
+    search = prepare(asked()).search
+    assert search.kind == "simulated"
+    assert any("nothing is measured" in remark for remark in search.remarks)
+    assert search.objectives[0].metric == "ttft_p90"
+    assert search.context.fleet is None
+
+
+def test_a_rate_makes_a_fleet_whose_cost_counts() -> None:
+    search = prepare(asked(rate="50/s", spare=1)).search
+    assert search.context.fleet.rate_per_s == 50
+    assert "cost_per_month" in {goal.metric for goal in search.objectives}
+
+
+def test_the_baseline_runs_on_the_first_device() -> None:
+    search = prepare(asked(model=Path("llama-3.1-70b"), devices=("l4", "h100-sxm"))).search
+    assert search.space.baseline["tp"] in search.space.parameter("tp").choices
+    first = search.devices[0].name
+    assert first in ("l4", "h100-sxm")
+
+
+def test_a_simulated_limit_holds_at_the_pessimistic_end_only() -> None:
+    limit = parse_limit("ttft_p90<=2s")
+    value = Value(value=1.5, low=1.0, high=2.5, unit="s", provenance="simulated")
+    assert not holds(limit, {"ttft_p90": value})
+    assert violation(limit, {"ttft_p90": value}) == pytest.approx(0.25)
+    assert holds(limit, {"ttft_p90": value.model_copy(update={"provenance": "measured"})})
+    assert holds(limit, {"ttft_p90": value.model_copy(update={"high": 1.9})})
