@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune import plugins
-from autotune.api.common import build_parameters, environment_of, run_folder
 from autotune.api.composing import compose_space, find_devices, find_power, offers_for
 from autotune.api.goals import goal_objectives, with_goals_load
 from autotune.api.labels import refuse_unfit_labels
@@ -33,6 +32,7 @@ from autotune.api.shapes import (
 )
 from autotune.api.simulated import is_language_model, no_data, read_language_model, refuse_only_simulated
 from autotune.api.simulated_context import simulated_context
+from autotune.api.surroundings import build_parameters, environment_of, run_folder
 from autotune.api.uncalibrated import legal_with
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts

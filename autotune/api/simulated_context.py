@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotune.api.common import build_parameters, environment_of, run_folder
 from autotune.api.composing import compose_space, offers_for
 from autotune.api.options import read_workload
 from autotune.api.settings import SearchSettings
@@ -16,6 +15,7 @@ from autotune.api.simulated import (
     simulated_objectives,
     simulated_remarks,
 )
+from autotune.api.surroundings import build_parameters, environment_of, run_folder
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.device import DeviceSpec
