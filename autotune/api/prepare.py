@@ -63,7 +63,9 @@ class Prepared:
 def prepare(settings: SearchSettings) -> Prepared:
     """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
     refuse_unknown_choices(settings)
-    settings = with_goals_load(_absolute(settings))
+    settings = _absolute(settings)
+    measured = with_goals_load(settings)
+    settings = settings if is_language_model(settings.model) else measured  # a language model's load has tokens
     model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
     context, space, remarks = _context(settings, model, data, backends)

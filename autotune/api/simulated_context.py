@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autotune.api.composing import compose_space, offers_for
+from autotune.api.goals import goal_objectives
 from autotune.api.options import read_workload
 from autotune.api.settings import SearchSettings
 from autotune.api.simulated import (
@@ -49,7 +50,7 @@ def simulated_context(
         model=model,
         devices=tuple(able),
         workload=workload,
-        objectives=simulated_objectives(settings.objectives, model, fleet),
+        objectives=simulated_objectives(goal_objectives(settings, able, data, energy=True), model, fleet),
         limits=simulated_limits(settings.limits, fleet),
         data=data,
         baseline=space.baseline,

@@ -63,6 +63,13 @@ def test_a_rate_makes_a_fleet_whose_cost_counts() -> None:
     assert "cost_per_month" in {goal.metric for goal in search.objectives}
 
 
+@pytest.mark.parametrize("goal", ["latency", "throughput", "cost", "energy"])
+def test_a_goal_is_pursued_under_a_load_of_tokens(goal: str) -> None:
+    search = prepare(asked(goal=goal)).search
+    assert search.workload.serving is not None
+    assert len(search.objectives) == 2
+
+
 def test_the_baseline_runs_on_the_first_device() -> None:
     search = prepare(asked(model=Path("llama-3.1-70b"), devices=("l4", "h100-sxm"))).search
     assert search.space.baseline["tp"] in search.space.parameter("tp").choices
