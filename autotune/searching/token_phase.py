@@ -67,21 +67,25 @@ def _refuse_contradiction(scenario: object, fields: Mapping[str, Any], tokens: T
 def _counts(data: object, where: str) -> TokenCounts:
     remedy = "write a number, {mean: 1155, p90: 1932}, or a list such as [128, 512]"
     if isinstance(data, Mapping):
-        only_keys(mapping_of(data, where), ("mean", "p90"), where)
-        mean, p90 = data.get("mean"), data.get("p90")
-        if not _is_count(mean) or not (p90 is None or _is_count(p90)):
-            raise UserError(f"{where}: {dict(data)} gives no mean of 1 or more", remedy)
-        if p90 is not None and not mean <= p90 <= WIDEST_P90 * mean:
-            raise UserError(
-                f"{where}: no log-normal has mean {mean:g} and p90 {p90:g}",
-                f"give a p90 of 1 to {WIDEST_P90:.2f} means",
-            )
-        return TokenCounts(mean=mean, p90=p90)
-    values = data if isinstance(data, list) else [data]
+        return _log_normal(mapping_of(data, where), where, remedy)
+    values: list[Any] = data if isinstance(data, list) else [data]
     if not values or not all(_is_count(value) and value == int(value) for value in values):
         raise UserError(f"{where}: {data} is no number of tokens", remedy)
     several = tuple(int(value) for value in values) if len(values) > 1 else ()
     return TokenCounts(mean=sum(values) / len(values), values=several)
+
+
+def _log_normal(data: Mapping[str, Any], where: str, remedy: str) -> TokenCounts:
+    only_keys(data, ("mean", "p90"), where)
+    mean: Any = data.get("mean")
+    p90: Any = data.get("p90", mean)
+    if not _is_count(mean) or not _is_count(p90):
+        raise UserError(f"{where}: {dict(data)} gives no mean of 1 or more", remedy)
+    if not mean <= p90 <= WIDEST_P90 * mean:
+        raise UserError(
+            f"{where}: no log-normal has mean {mean:g} and p90 {p90:g}", f"give a p90 of 1 to {WIDEST_P90:.2f} means"
+        )
+    return TokenCounts(mean=mean, p90=p90 if p90 > mean else None)
 
 
 def _is_count(value: object) -> bool:
@@ -136,14 +140,14 @@ def _arrivals(value: object, where: str) -> Arrivals:
 
 
 def _shares(value: object, where: str) -> tuple[float, ...]:
-    shares = value if isinstance(value, list) else [value]
+    shares: list[Any] = value if isinstance(value, list) else [value]
     if not shares or not all(_at_least(0.0)(share, where) >= 0 for share in shares) or sum(shares) <= 0:
         raise UserError(f"{where} {value} are no shares", "give each level's, most urgent first: [0.2, 0.8]")
     return tuple(float(share) for share in shares)
 
 
 def _limits(data: object) -> tuple[str, ...]:
-    texts = data if isinstance(data, list) else [data]
+    texts: list[Any] = data if isinstance(data, list) else [data]
     return tuple(parse_limit(str(text)).text for text in texts)
 
 

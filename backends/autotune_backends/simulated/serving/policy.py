@@ -9,10 +9,9 @@ from typing import Literal, cast, get_args
 from autotune.core.candidate import Scalar
 from autotune.core.errors import UserError, nearest
 
-__all__ = ["Batching", "Policy", "Preemption", "policy_of"]
+__all__ = ["Batching", "Policy", "policy_of"]
 
 Batching = Literal["continuous", "dynamic", "static"]
-Preemption = Literal["recompute", "swap"]
 
 DEFAULT_SEQUENCES = 256  # vLLM's v1 defaults for an API server, of max_num_seqs and max_num_batched_tokens
 DEFAULT_BATCHED_TOKENS = 8192
@@ -26,8 +25,8 @@ class Policy:
 
     A step computes at most ``max_batched_tokens`` tokens of at most ``max_num_seqs`` sequences. With ``chunked_prefill`` a
     long prompt is split and shares steps with decoding sequences; without it, prompts run whole, in steps of their own, first.
-    Where the KV memory is full, the youngest sequence gives up its pages: ``recompute`` computes them again later, ``swap``
-    moves them to host memory. ``prefix_caching`` keeps pages of prompts that may come again. ``priority_scheduling`` serves
+    Where the KV memory is full, the youngest sequence gives up its pages, and they are computed again later.
+    ``prefix_caching`` keeps pages of prompts that may come again. ``priority_scheduling`` serves
     lower priorities first instead of in order of arrival.
     """
 
@@ -36,7 +35,6 @@ class Policy:
     max_batched_tokens: int = DEFAULT_BATCHED_TOKENS
     chunked_prefill: bool = True
     batch_delay_s: float = 0.05
-    preemption: Preemption = "recompute"
     prefix_caching: bool = True
     priority_scheduling: bool = False
 
@@ -50,7 +48,6 @@ def policy_of(candidate: Mapping[str, Scalar]) -> Policy:
         max_batched_tokens=_count(candidate, "max_batched_tokens", default.max_batched_tokens),
         chunked_prefill=_flag(candidate, "chunked_prefill", default.chunked_prefill),
         batch_delay_s=_seconds(candidate, "batch_delay_s", default.batch_delay_s),
-        preemption=cast("Preemption", _choice(candidate, "preemption", get_args(Preemption), default.preemption)),
         prefix_caching=_flag(candidate, "prefix_caching", default.prefix_caching),
         priority_scheduling=_flag(candidate, "priority_scheduling", default.priority_scheduling),
     )
