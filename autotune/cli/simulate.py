@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,59 +11,34 @@ __all__ = ["register"]
 
 
 def simulate(
+    scenario: Annotated[
+        Path | None, typer.Argument(help="A YAML file: model, device, candidate, workload.", show_default=False)
+    ] = None,
     points: Annotated[
         Path | None, typer.Option("--points", help="A CSV of served points, to be predicted.", show_default=False)
     ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where it is written.", show_default=False)
     ] = None,
+    confidence: Annotated[float, typer.Option(help="Share of cases that a scenario's intervals hold.")] = 0.8,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Predict how a language model is served on devices that are not here."""
+    """Predict how a language model is served on devices that are not here: one scenario, or a table of served points."""
+    from autotune.cli.simulate_points import predict
+    from autotune.cli.simulate_scenario import run_scenario
     from autotune.core.errors import UserError
 
-    if points is None:
-        raise UserError("there is nothing to simulate", "name a table: autotune simulate --points IN.csv -o OUT.csv")
+    if (scenario is None) == (points is None):
+        problem = "there is nothing to simulate" if scenario is None else "a scenario and --points are two simulations"
+        raise UserError(problem, "write autotune simulate SCENARIO.yaml, or autotune simulate --points IN.csv -o OUT.csv")
+    if scenario is not None:
+        if output is not None:
+            raise UserError("-o is where --points writes", "leave it out; --json prints one JSON object")
+        return run_scenario(scenario, confidence, as_json)
     if output is None:
         raise UserError("--points needs -o", f"autotune simulate --points {points} -o predicted.csv")
+    assert points is not None
     return predict(points, output, as_json=as_json)
-
-
-def predict(points: Path, output: Path, *, as_json: bool) -> int:
-    """Predict a table; exit 3 when no row of it can run."""
-    from autotune import plugins
-    from autotune.cli.output import console, print_json
-    from autotune.core.errors import ExitCode
-
-    rows = plugins.simulator("points")(points, output)
-    summary = _summary(rows)
-    if as_json:
-        print_json(json.dumps({"schema": "autotune/points/1", "output": str(output), **summary, "points": rows}))
-    else:
-        console().print("\n".join(_said(summary, output)))
-    return int(ExitCode.NOTHING_FEASIBLE if rows and summary["feasible"] == 0 else ExitCode.DONE)
-
-
-def _summary(rows: list[dict[str, str]]) -> dict[str, Any]:
-    from statistics import median
-
-    errors = {
-        name: [abs(float(row[f"error_{name}"])) for row in rows if row[f"error_{name}"]] for name in ("tpot", "ttft")
-    }
-    return {
-        "rows": len(rows),
-        "feasible": sum(not row["reason"] for row in rows),
-        **{f"median_error_{name}": median(found) if found else None for name, found in errors.items()},
-    }
-
-
-def _said(summary: dict[str, Any], output: Path) -> list[str]:
-    lines = [f"{summary['feasible']} of {summary['rows']} points predicted (simulated): {output}"]
-    for name, label in (("tpot", "time per output token"), ("ttft", "time to first token")):
-        error = summary[f"median_error_{name}"]
-        if error is not None:
-            lines.append(f"{label}: median error {error:.1%} of what was measured")
-    return lines
 
 
 def register(app: typer.Typer) -> None:

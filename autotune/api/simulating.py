@@ -1,0 +1,64 @@
+"""One configuration simulated, for the command line and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from autotune import plugins
+from autotune.core.errors import NothingFeasible, TrialError, UserError
+from autotune.core.frozen import Frozen
+from autotune.core.limits import Limit
+from autotune.core.ports import Simulating
+from autotune.core.values import Value
+from autotune.searching.scenario_file import ServingScenario, read_scenario_file
+
+__all__ = ["Simulated", "simulate", "simulating_backend"]
+
+
+class Simulated(Frozen):
+    """What was asked and what came of it; ``device`` is the name that the backend knows the device by."""
+
+    scenario: ServingScenario
+    device: str
+    metrics: dict[str, Value]
+
+    def standings(self) -> list[tuple[Limit, str]]:
+        """Each limit of the scenario on a known metric: held, broken or undecided."""
+        known = [limit for limit in self.scenario.limits if limit.metric in self.metrics]
+        return [(limit, limit.standing(self.metrics[limit.metric])) for limit in known]
+
+
+def simulate(scenario: ServingScenario | Path, confidence: float = 0.8) -> Simulated:
+    """Predict every metric of a scenario, or of one in a YAML file.
+
+    Raises ``UserError`` for what cannot be read or is unknown, ``NothingFeasible`` with the reason where it cannot run.
+    """
+    asked = scenario if isinstance(scenario, ServingScenario) else read_scenario_file(scenario)
+    backend = simulating_backend()
+    model, device = backend.language_model(asked.model), backend.simulated_device(asked.device)
+    try:
+        metrics: Mapping[str, Value] = backend.simulate(
+            model,
+            asked.candidate,
+            device,
+            asked.workload,
+            limits=asked.limits,
+            confidence=confidence,
+            seed=asked.seed,
+        )
+    except TrialError as error:
+        raise NothingFeasible(
+            f"{asked.model} on {device.name} is not feasible: {error.message}",
+            "take more or larger devices (tp), a smaller precision, or shorter requests",
+        ) from error
+    return Simulated(scenario=asked, device=device.name, metrics=dict(metrics))
+
+
+def simulating_backend() -> Simulating:
+    """The first installed backend that simulates devices. Raises ``UserError`` when there is none."""
+    for name in plugins.names("backends"):
+        backend = plugins.backend(name)
+        if isinstance(backend, Simulating):
+            return backend
+    raise UserError("no installed backend simulates devices", "run `pip install -e .` again; see `autotune doctor`")
