@@ -28,16 +28,15 @@ def simulate(
     from autotune.cli.simulate_scenario import run_scenario
     from autotune.core.errors import UserError
 
-    if (scenario is None) == (points is None):
-        problem = "there is nothing to simulate" if scenario is None else "a scenario and --points are two simulations"
-        raise UserError(problem, "write autotune simulate SCENARIO.yaml, or autotune simulate --points IN.csv -o OUT.csv")
+    remedy = "write autotune simulate SCENARIO.yaml, or autotune simulate --points IN.csv -o OUT.csv"
     if scenario is not None:
-        if output is not None:
-            raise UserError("-o is where --points writes", "leave it out; --json prints one JSON object")
+        if points is not None or output is not None:
+            raise UserError("a scenario goes with neither --points nor -o", remedy)
         return run_scenario(scenario, confidence, as_json)
+    if points is None:
+        raise UserError("there is nothing to simulate", remedy)
     if output is None:
         raise UserError("--points needs -o", f"autotune simulate --points {points} -o predicted.csv")
-    assert points is not None
     return predict(points, output, as_json=as_json)
 
 
