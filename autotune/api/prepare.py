@@ -150,7 +150,7 @@ def _context(
         environment=environment_of(backends),
         seed=settings.seed,
     )
-    return context, space, _remarks(context)
+    return context, space, _remarks(context, settings)
 
 
 def _search_file(
@@ -209,7 +209,7 @@ def _absolute(settings: SearchSettings) -> SearchSettings:
     return settings.model_copy(update=changes)
 
 
-def _remarks(context: SearchContext) -> tuple[str, ...]:
+def _remarks(context: SearchContext, settings: SearchSettings) -> tuple[str, ...]:
     remarks = list(context.model.notes)
     power = context.power
     if power is not None:
@@ -218,6 +218,9 @@ def _remarks(context: SearchContext) -> tuple[str, ...]:
         remarks.append(
             "energy is unknown here: no counter, and no power model for this CPU (--power-model FILE gives one)"
         )
+    if settings.power_model is not None and power is None:
+        why = "--energy off" if settings.energy == "off" else "a counter measures energy here"
+        remarks.append(f"--power-model {settings.power_model.name} is not used: {why}")
     if context.data.path is None:
         remarks.append("no --data: quality is fidelity to the original on generated inputs")
     elif context.data.preprocess == "":

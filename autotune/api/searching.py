@@ -11,7 +11,7 @@ from autotune.api.run import Run
 from autotune.api.settings import SearchSettings
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.errors import UserError
-from autotune.core.units import parse_budget
+from autotune.core.units import counted, parse_budget
 from autotune.core.watching import Observer, Silent, Watched
 from autotune.runs.folder import RunFolder
 from autotune.runs.search_file import SearchFile, read_search_file
@@ -144,7 +144,9 @@ def _conduct(
     if folder.torn:
         observer.note("the journal's last line was cut off by a crash and is dropped: that trial runs again")
     if folder.repeated:
-        observer.note(f"{folder.repeated} lines of the journal are there twice, word for word, and are read once")
+        observer.note(
+            f"{counted(folder.repeated, 'line')} of the journal repeat another one word for word: each is read once"
+        )
     try:
         return conduct(folder, budget=budget, observer=observer, stop=stop or Stop(), address=address, clock=clock)
     finally:

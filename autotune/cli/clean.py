@@ -37,4 +37,4 @@ def clean(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(clean)
+    app.command(short_help="Remove what a finished search no longer needs.")(clean)

@@ -34,4 +34,4 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(doctor)
+    app.command(short_help="Say what can be measured here, and why not the rest.")(doctor)

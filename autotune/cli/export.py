@@ -51,4 +51,4 @@ def export(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(export)
+    app.command(short_help="Write a point as a folder that deploys as it is.")(export)

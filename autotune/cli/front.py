@@ -62,4 +62,4 @@ def draw(found: Front, file: Path, axes: str | None) -> None:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(front)
+    app.command(short_help="Show the front that a search found.")(front)

@@ -67,4 +67,4 @@ def gate(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(gate)
+    app.command(short_help="Compare a model with its baseline, side by side.")(gate)

@@ -62,7 +62,8 @@ def run_gate(options: GateOptions) -> int:
 def _gate(options: GateOptions) -> GateReport:
     from autotune.api.baselines import MissingBaseline
     from autotune.api.gating import GateRequest, gate
-    from autotune.core.units import parse_budget
+    from autotune.cli.output import at_work
+    from autotune.core.units import format_duration, parse_budget
     from autotune.gate.accepted import parse_accept
     from autotune.gate.tolerances import parse_tolerances
     from autotune.gate.verdict import GateReport
@@ -79,8 +80,10 @@ def _gate(options: GateOptions) -> GateReport:
         max_budget_s=max(budget_s, parse_budget(options.max_budget)),
         tracking_uri=options.tracking_uri,
     )
+    longest = format_duration(asked.max_budget_s)
     try:
-        return gate(asked)
+        with at_work(f"comparing {options.head} with {options.baseline}: {longest} of measuring at most"):
+            return gate(asked)
     except MissingBaseline as missing:
         if options.first_run != "pass":
             raise

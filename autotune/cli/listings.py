@@ -55,9 +55,9 @@ def backends(as_json: AsJson = False) -> int:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(devices)
-    app.command()(spaces)
-    app.command()(backends)
+    app.command(short_help="List the devices here.")(devices)
+    app.command(short_help="List the search spaces.")(spaces)
+    app.command(short_help="List the backends and their versions.")(backends)
 
 
 def _about(documented: object) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "print_json"]
+__all__ = ["at_work", "console", "print_json"]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -21,8 +23,19 @@ def console(*, stderr: bool = False) -> Console:
         stderr=stderr,
         highlight=False,
         width=None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 100,
-        soft_wrap=False,
+        soft_wrap=not stream.isatty(),  # what reads a pipe wraps lines itself
     )
+
+
+@contextmanager
+def at_work(what: str) -> Iterator[None]:
+    """Say on stderr ``what`` is being done, while the block does it: a line that moves, or one line where nobody watches."""
+    if sys.stderr.isatty():
+        with console(stderr=True).status(what):
+            yield
+        return
+    print(f"autotune: {what}", file=sys.stderr, flush=True)
+    yield
 
 
 def print_json(text: str) -> None:

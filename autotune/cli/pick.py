@@ -36,4 +36,4 @@ def pick(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(pick)
+    app.command(short_help="Pick a point of a front.")(pick)

@@ -158,4 +158,4 @@ def search(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(search)
+    app.command(short_help="Search for the best ways to run a model.")(search)

@@ -42,4 +42,4 @@ def simulate(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(simulate)
+    app.command(short_help="Predict how a language model is served.")(simulate)

@@ -16,15 +16,16 @@ def sync(
 ) -> int:
     """Write to MLflow whatever it lacks of a search: after the server was away, or into another store."""
     from autotune.api.tracking import sync_run
+    from autotune.core.units import counted
     from autotune.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
     with folder.lock():
         run_id = sync_run(folder, tracking_uri or folder.search.tracking.uri)
-    print(f"MLflow has all {len(folder.records())} trials of {run} (run {run_id})")
+    print(f"MLflow has all of {run}: {counted(len(folder.records()), 'trial')} (run {run_id})")
     return 0
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(sync)
+    app.command(short_help="Write to MLflow what it lacks of a search.")(sync)

@@ -37,4 +37,4 @@ def ui(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(ui)
+    app.command(short_help="Show searches in MLflow's UI.")(ui)

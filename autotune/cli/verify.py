@@ -25,16 +25,18 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Run an exported folder in a fresh process against what it promises: kept (0), broken (1) or another machine (4)."""
-    from autotune.cli.output import print_json
-    from autotune.core.units import parse_budget
+    from autotune.cli.output import at_work, print_json
+    from autotune.core.units import format_duration, parse_budget
     from autotune.export import verify as verify_folder
 
-    if url is not None:
-        from autotune.export.live import verify_server
+    budget_s = parse_budget(budget)
+    with at_work(f"running {url or folder} against what it promises: {format_duration(budget_s)} at most"):
+        if url is not None:
+            from autotune.export.live import verify_server
 
-        report = verify_server(folder, url, budget_s=parse_budget(budget))
-    else:
-        report = verify_folder(folder, budget_s=parse_budget(budget), data=data, original=original)
+            report = verify_server(folder, url, budget_s=budget_s)
+        else:
+            report = verify_folder(folder, budget_s=budget_s, data=data, original=original)
     if as_json:
         print_json(report.to_json())
     else:
@@ -44,4 +46,4 @@ def verify(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(verify)
+    app.command(short_help="Check an exported folder against its promise.")(verify)

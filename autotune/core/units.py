@@ -7,7 +7,7 @@ import re
 
 from autotune.core.errors import UserError, nearest
 
-__all__ = ["UNITS", "format_duration", "parse_budget", "parse_quantity", "parse_rate"]
+__all__ = ["UNITS", "counted", "format_duration", "parse_budget", "parse_quantity", "parse_rate"]
 
 # written unit -> (SI unit, factor)
 UNITS: dict[str, tuple[str, float]] = {
@@ -61,6 +61,11 @@ def parse_quantity(text: str, unit: str) -> float:
     if measured != unit:
         raise UserError(f"{text!r} is in {measured}, but a value in {unit} is needed", "use a unit that fits")
     return number * factor
+
+
+def counted(count: int, noun: str) -> str:
+    """Return ``"1 trial"`` and ``"2 trials"``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def parse_budget(text: str) -> float:

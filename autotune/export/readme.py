@@ -22,6 +22,11 @@ From Python: `autotune.load("this/folder")`, or without autotune `import run; mo
 what was measured.
 """
 
+_SAMPLES = """
+`samples.npz` holds arrays named `input:NAME` and `output:NAME` (and `labels`, where there are any). Their first axis counts
+requests, so that `arrays["input:NAME"][0]` is one request as `run` takes it, with the batch axis of the model.
+"""
+
 
 def readme_text(config: ExportedConfig, *, samples: int) -> str:
     """Markdown for a person who finds the folder. ``samples`` counts the requests in samples.npz, 0: there is none."""
@@ -36,7 +41,8 @@ def readme_text(config: ExportedConfig, *, samples: int) -> str:
 
 def _run(config: ExportedConfig, samples: int) -> str:
     runtime = config.session.runtime
-    return _RUN.format(runtime=runtime, samples=_samples_note(samples), batching=_batching(config))
+    text = _RUN.format(runtime=runtime, samples=_samples_note(samples), batching=_batching(config))
+    return text + (_SAMPLES if samples else "")
 
 
 def _samples_note(samples: int) -> str:

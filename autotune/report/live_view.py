@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.core.trial import Trial
-from autotune.core.units import format_duration
+from autotune.core.units import counted, format_duration
 from autotune.core.watching import Progress, Watched
 from autotune.report.answer import difference
 from autotune.report.pace import left, used
@@ -24,7 +24,7 @@ _BAR_COLUMNS = 24
 def headline(search: Watched) -> str:
     """What is searched, for what, and for how long."""
     budget = f"budget {format_duration(search.budget_s)}" if search.budget_s is not None else "no time limit"
-    trials = f", at most {search.max_trials} trials" if search.max_trials is not None else ""
+    trials = f", at most {counted(search.max_trials, 'trial')}" if search.max_trials is not None else ""
     objectives = ", ".join(objective.metric for objective in search.objectives)
     return f"search {search.id}: {search.model} for {objectives}; {budget}{trials}"
 
@@ -47,7 +47,7 @@ def _pace(search: Watched, spent_s: float, now: Progress | None) -> RenderableTy
     done = now.trials if now is not None else 0
     rest = left(search, spent_s, done)
     each = f", {spent_s / done:.1f} s each" if done else ""
-    words = f"{done} trials{each}{f'; {rest}' if rest else ''}"
+    words = f"{counted(done, 'trial')}{each}{f'; {rest}' if rest else ''}"
     share = used(search, spent_s, done)
     if share is None:
         return _line(words)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.core.units import counted
+
 __all__ = ["Ending", "Reason"]
 
 Reason = Literal["budget", "exhausted", "patience", "trials", "stopped"]
@@ -27,4 +29,4 @@ class Ending:
     signal: int | None = None
 
     def __str__(self) -> str:
-        return f"the search ended after {self.trials} trials: {_WORDS[self.reason]}"
+        return f"the search ended after {counted(self.trials, 'trial')}: {_WORDS[self.reason]}"
