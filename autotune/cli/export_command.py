@@ -6,13 +6,19 @@ import json
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.picked import PickedRun
 
+if TYPE_CHECKING:
+    from autotune.core.front import Front, Point
+    from autotune.runs.search_file import SearchFile
+
 __all__ = ["ExportRequest", "run_export"]
 
-FORMATS = ("ort", "triton")
+FORMATS = ("ort", "triton", "vllm", "kubernetes", "kserve", "ray-serve")
+_SERVING = FORMATS[2:]  # of language models that were simulated
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,8 @@ def _as_repository(request: ExportRequest) -> dict[str, str]:
 
 
 def _next(request: ExportRequest) -> str:
+    if request.format in _SERVING:
+        return f"read {request.output}/README.md: what it needs, and that nothing of it was measured"
     if request.format == "triton":
         return (
             f"tritonserver --model-repository={request.output}/models  ·  "
@@ -104,7 +112,24 @@ def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
     folder = RunFolder.open(run)
     front = read_front(folder)
     point = choose_point(front, request.point) if request.point else recommended(front) or front.baseline
+    if front.kind == "simulated":
+        return _served(request, front, point, folder.search)
+    if request.format in _SERVING:
+        raise UserError(f"--format {request.format} is for simulated language models", "take ort, or triton")
     Exporter(folder, front, samples=request.samples, original=request.original).export(point, request.output)
+    return {"point": point.id, "search": front.search}
+
+
+def _served(request: ExportRequest, front: Front, point: Point, search: SearchFile) -> dict[str, str]:
+    """Write what serves a simulated point: there is no artifact."""
+    from autotune.export.serving_formats import serving_files, write_serving
+
+    if request.format not in _SERVING:
+        raise UserError(
+            f"{point.id} is simulated: nothing was built that --format {request.format} could hold",
+            f"take --format {', '.join(_SERVING)}",
+        )
+    write_serving(request.output, serving_files(front, point, search, request.format))
     return {"point": point.id, "search": front.search}
 
 

@@ -1,0 +1,70 @@
+"""Writes a simulated point for whoever serves it: the format's files, and what the simulation promises of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from autotune.core.errors import UserError
+from autotune.core.front import Front, Point
+from autotune.export.kubernetes import kserve_files, kubernetes_files
+from autotune.export.ray_serve import ray_serve_files
+from autotune.export.served import ServedModel, served_model
+from autotune.export.vllm import vllm_files
+from autotune.runs.search_file import SearchFile
+
+__all__ = ["SERVING_FORMATS", "serving_files", "write_serving"]
+
+SERVING_FORMATS: Mapping[str, Callable[[ServedModel], dict[str, str]]] = {
+    "vllm": vllm_files,
+    "kubernetes": kubernetes_files,
+    "kserve": kserve_files,
+    "ray-serve": ray_serve_files,
+}
+
+
+def serving_files(front: Front, point: Point, search: SearchFile, format: str) -> dict[str, str]:
+    """Every file of the folder by its name. What was simulated is ``estimated`` of a server that nobody has run yet."""
+    device = search.context.device(point.device)
+    served = served_model(point, device, search.facts.stem)
+    metrics = {
+        name: value.model_copy(update={"provenance": "estimated"}).model_dump(mode="json")
+        for name, value in point.metrics.items()
+    }
+    promise = {
+        "schema": "autotune/promise/1",
+        "format": format,
+        "source": {"search": front.search, "point": point.id, "model_sha256": search.model.sha256},
+        "device": device.name,
+        "devices_per_replica": served.devices,
+        "replicas": served.replicas,
+        "candidate": dict(point.candidate),
+        "workload": front.workload.model_dump(mode="json"),
+        "metrics": metrics,
+    }
+    text = json.dumps(promise, indent=2) + "\n"
+    return {**SERVING_FORMATS[format](served), "promise.json": text, "README.md": _readme(served, format)}
+
+
+def write_serving(folder: Path, files: Mapping[str, str]) -> None:
+    """Write them into an empty or new folder. Raises ``UserError`` when there is anything else in it."""
+    foreign = {entry.name for entry in folder.iterdir()} - set(files) if folder.is_dir() else set[str]()
+    if foreign or folder.is_file():
+        raise UserError(f"{folder} is not empty", "choose an empty or a new folder with -o")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {folder}: {error.strerror}", "choose another folder with -o") from error
+
+
+def _readme(served: ServedModel, format: str) -> str:
+    checkpoint = f"a checkpoint quantised to {served.precision}" if served.quantised else "the model's checkpoint"
+    return f"""# {served.model} on {served.replicas} × {served.devices} {served.device}, for {format}
+
+Chosen by simulation: nothing of this has been measured, and `promise.json` says `estimated` of every number.
+
+Where the files say `{served.model}`, put the path or the Hugging Face id of {checkpoint}.
+"""
