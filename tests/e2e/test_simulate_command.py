@@ -69,3 +69,23 @@ def test_bad_input_is_two_lines_and_the_right_exit_code(
     assert (found, out) == (code, "")
     assert problem in err
     assert err.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "there is nothing to simulate"),
+        (("SCENARIO", "--points", "in.csv", "-o", "out.csv"), "goes with neither --points nor -o"),
+        (("SCENARIO", "-o", "out.csv"), "goes with neither --points nor -o"),
+        (("--points", "in.csv"), "--points needs -o"),
+        (("SCENARIO", "--confidence", "1"), "--confidence 1 is no share of cases"),
+        (("nowhere.yaml",), "nowhere.yaml cannot be read"),
+    ],
+)
+def test_one_command_simulates_one_thing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    scenario = written(tmp_path, CHAT)
+    code, out, err = said(capsys, *(scenario if argument == "SCENARIO" else argument for argument in arguments))
+    assert (code, out) == (2, "")
+    assert problem in err
