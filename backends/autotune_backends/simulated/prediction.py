@@ -13,6 +13,7 @@ from autotune.core.limits import Limit
 from autotune.core.metrics import find_metric
 from autotune.core.values import Value
 from autotune.core.workload import Workload
+from autotune_backends.simulated.accuracy import published_accuracy
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.serving import ServingResult, metrics, simulate_serving
 from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
@@ -67,7 +68,17 @@ def predict(
         _metrics(simulate_serving(_Slower(costs, factor), candidate, workload, seed), costs, device, limits, candidate)
         for factor in (1.0, slower, 1 / slower)
     ]
-    return {name: _spread(name, [run[name] for run in runs if name in run]) for name in runs[0]}
+    spread = {name: _spread(name, [run[name] for run in runs if name in run]) for name in runs[0]}
+    return spread | _quality(model, candidate)
+
+
+def _quality(model: TransformerModel, candidate: Candidate) -> dict[str, Value]:
+    """What the original's mean task accuracy keeps, as published; nothing where nobody published it."""
+    found = published_accuracy(model, str(candidate.get("precision", "bf16")), str(candidate.get("sparsity", "none")))
+    if found is None:
+        return {}
+    kept, low, high = (min(1.0, share) for share in (found.kept, found.low, found.high))
+    return {"fidelity": Value(value=kept, low=low, high=high, unit="1", provenance="published", basis=found.basis)}
 
 
 def _priced(model: TransformerModel, device: SimulatedDevice, candidate: Candidate) -> StepCosts:
@@ -111,7 +122,7 @@ def _metrics(
 
 
 def _power_w(result: ServingResult, costs: StepCosts) -> float | None:
-    """Mean power of all devices: linear in both utilisations, so that the whole run's means are enough. None: unknown."""
+    """Mean power of all devices, from the whole run's utilisations, as the power model was fitted. None: unknown."""
     done, layers = result.counters, costs.layers
     tokens = done.prefill_tokens + done.decode_tokens
     mean_context = float((result.input_tokens * result.input_tokens).sum()) / 2

@@ -81,7 +81,15 @@ def test_every_value_is_simulated_and_its_interval_holds_it() -> None:
     for name in ("ttft_p90", "tpot_p50", "output_throughput", "energy_per_token", "cost_per_million_tokens"):
         low, high = metrics[name].interval()
         assert low <= metrics[name].value <= high, name
-    assert {value.provenance for value in metrics.values()} == {"simulated"}
+    assert {value.provenance for name, value in metrics.items() if name != "fidelity"} == {"simulated"}
+
+
+def test_what_a_precision_keeps_of_the_accuracy_is_published_or_unknown() -> None:
+    plain, small = (BACKEND.simulate(SMALL, Candidate(precision=name), H100, CHAT) for name in ("bf16", "int4"))
+    assert plain["fidelity"].value == 1.0
+    assert small["fidelity"].provenance == "published"
+    assert small["fidelity"].low < small["fidelity"].value < small["fidelity"].high
+    assert "fidelity" not in BACKEND.simulate(SMALL, Candidate(precision="ternary"), H100, CHAT)
 
 
 def test_more_confidence_is_a_wider_interval() -> None:
