@@ -1,9 +1,15 @@
-"""A headless Chromium, where there is one."""
+"""What several tests share: a tracking server, and a headless Chromium where there is one."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
 
 import pytest
 
@@ -32,3 +38,48 @@ def page(chromium):
     opened.on("dialog", lambda dialog: (opened.problems.append(dialog.message), dialog.dismiss()))
     yield opened
     opened.close()
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def start_server(folder):
+    port = free_port()
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    stored = ["--backend-store-uri", f"sqlite:///{folder}/server.db", "--artifacts-destination", str(folder / "files")]
+    quiet = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, *stored], env=quiet, cwd=folder, stdout=log, stderr=log, start_new_session=True
+        )
+    return process, f"http://127.0.0.1:{port}"
+
+
+def await_server(process, uri, limit_s=90.0):
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{uri}/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError("the server did not start")
+
+
+def stop_server(process):
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    process, uri = start_server(folder)
+    try:
+        await_server(process, uri)
+        yield uri
+    finally:
+        stop_server(process)
