@@ -27,7 +27,7 @@ def free_port():
 def exported(tmp_path):
     folder = tmp_path / "deploy"
     (folder / "weights").mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"environment": {"versions": {}}}))
+    (folder / "config.json").write_text(json.dumps({"environment": {"versions": {}}, "session": {}}))
     (folder / "model.onnx").write_bytes(bytes(range(256)) * 40)
     (folder / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
     (folder / "run.py").write_text("")
