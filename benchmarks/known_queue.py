@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from autotune.core.deployment import Batching
 from autotune.core.serving import GiveUp, OpenLoop, Served
+from autotune.measure.lifetime import sleep_exactly
 from autotune.measure.load_generator import serve
 from autotune.measure.queue_model import simulate_queue
 from autotune.measure.queue_theory import md1_response_s
@@ -20,7 +21,7 @@ from autotune.measure.saturation import poisson
 __all__ = ["PERCENTILES", "KnownQueue", "deterministic", "measure_known_queue"]
 
 PERCENTILES = (50.0, 90.0, 99.0)
-_SPIN_S = 0.0003
+_SPIN_S = 0.0001
 _CANDIDATES = 300
 _ALONE = Batching(max_batch=1, delay_s=0.0)
 
@@ -35,10 +36,11 @@ class KnownQueue:
 
 
 def deterministic(service_s: float) -> Callable[[Any], Any]:
-    """A server that takes ``service_s``: it sleeps, and spins for the last third of a millisecond to end on time."""
+    """A server that takes ``service_s``: it sleeps, and spins for the last tenth of a millisecond to end on time."""
 
     def run(inputs: Any) -> Any:
         end = perf_counter() + service_s
+        sleep_exactly()
         sleep(max(0.0, service_s - _SPIN_S))
         while perf_counter() < end:
             pass

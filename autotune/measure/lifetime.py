@@ -9,9 +9,10 @@ import signal
 import sys
 from pathlib import Path
 
-__all__ = ["die_with_parent", "involuntary_switches", "oom_kills", "peak_memory_bytes", "run_delay_s"]
+__all__ = ["die_with_parent", "involuntary_switches", "oom_kills", "peak_memory_bytes", "run_delay_s", "sleep_exactly"]
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_PR_SET_TIMERSLACK = 29
 
 
 def die_with_parent(parent: int) -> None:
@@ -23,6 +24,12 @@ def die_with_parent(parent: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def sleep_exactly() -> None:
+    """Have the kernel end this thread's sleeps when they are due, not up to 50 µs later (prctl(2), PR_SET_TIMERSLACK)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
 def peak_memory_bytes(status: Path = Path("/proc/self/status")) -> int | None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from autotune.core.samples import Tensors
 from autotune.core.serving import ClosedLoop, Load, OpenLoop, Served, StoppedLoad
-from autotune.measure.lifetime import peak_memory_bytes
+from autotune.measure.lifetime import peak_memory_bytes, sleep_exactly
 from autotune.measure.timing import no_garbage_collection
 from autotune.serving.batcher import Batcher, QueueFullError
 
@@ -52,6 +52,7 @@ class _Open:
         self._noting = threading.Lock()
 
     def run(self) -> Served:
+        sleep_exactly()
         load, cpu = self._load, process_time()
         batcher = Batcher(
             self._runners,
