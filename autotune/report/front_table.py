@@ -14,7 +14,7 @@ from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.values import Value
 from autotune.report.answer import answer_sentence, describe, recommended
-from autotune.report.front_text import dropped_lines, miss_lines
+from autotune.report.front_text import SIMULATED_LEGEND, dropped_lines, miss_lines
 from autotune.report.parts_text import output_lines, shape_table
 from autotune.report.shown_points import ShownPoint, shown_points
 
@@ -43,7 +43,7 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
         console.print(Text(line, style="dim"))
     if run is not None:
         point = recommended(front) or front.baseline
-        console.print(Text(f"next: autotune export {run} --point {point.id} -o DIR"), soft_wrap=True)
+        console.print(Text(f"next: autotune export {run} --point {point.id}{_format(front)} -o DIR"), soft_wrap=True)
 
 
 def front_table(front: Front, width: int = 80) -> Table:
@@ -95,10 +95,16 @@ def _number(value: Value, factor: float) -> str:
 
 
 def _legend(front: Front) -> str:
+    if front.kind == "simulated":
+        return SIMULATED_LEGEND
     quality = front.baseline.metrics.get(front.quality)
     taken = f" {front.quality.capitalize()}: {quality.basis}." if quality is not None and quality.basis else ""
     ratios = _RATIOS if any(point.ratios for point in front.points) else ""
     return f"{ratios}{_INTERVALS}{taken}"
+
+
+def _format(front: Front) -> str:
+    return " --format kubernetes" if front.kind == "simulated" else ""
 
 
 def _hidden(front: Front) -> list[str]:

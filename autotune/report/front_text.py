@@ -13,13 +13,20 @@ from autotune.core.values import Value
 from autotune.report.answer import answer_sentence, describe
 from autotune.report.shown_points import ShownPoint, shown_points
 
-__all__ = ["dropped_lines", "front_json", "front_markdown", "miss_lines"]
+__all__ = ["SIMULATED_LEGEND", "dropped_lines", "front_json", "front_markdown", "miss_lines"]
 
 
 def front_json(front: Front) -> str:
     """``front.json``'s content with the sentence under ``answer``: the one object that ``--json`` prints."""
     content = json.loads(front.to_json())
     return json.dumps({"answer": answer_sentence(front), **content}, ensure_ascii=False)
+
+
+_MEASURED = "Ratios are to the original, measured side by side; more than 1 is better. Brackets hold 95 % intervals."
+SIMULATED_LEGEND = (
+    "All of it is simulated. Ratios are to the first device's usual configuration; more than 1 is better. "
+    "Brackets hold what the known error of the figures allows."
+)
 
 
 def front_markdown(front: Front, links: Mapping[str, str] | None = None) -> str:
@@ -29,7 +36,7 @@ def front_markdown(front: Front, links: Mapping[str, str] | None = None) -> str:
     rows = [_row(front, shown, metrics, links or {}) for shown in shown_points(front)]
     table = [_line(heads), _line(["---"] * len(heads)), *(_line(row) for row in rows)]
     notes = [f"- {line}" for line in (*dropped_lines(front), *miss_lines(front))]
-    legend = "Ratios are to the original, measured side by side; more than 1 is better. Brackets hold 95 % intervals."
+    legend = SIMULATED_LEGEND if front.kind == "simulated" else _MEASURED
     return "\n".join([f"**{answer_sentence(front)}**", "", *table, "", legend, *([""] if notes else []), *notes, ""])
 
 

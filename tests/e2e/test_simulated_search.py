@@ -58,3 +58,17 @@ def test_an_unknown_model_is_one_line_with_the_nearest_name(tmp_path: Path) -> N
     done = autotune("search", "lama-3.1-8b", "--device", "a100-sxm", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean 'llama-3.1-8b'" in done.stderr
+
+
+def test_what_is_simulated_is_never_said_to_be_measured(searched: Path) -> None:
+    said = " ".join(autotune("front", "run", cwd=searched).stdout.split())
+    assert "side by side" not in said
+    assert "95 %" not in said
+    assert "All of it is simulated" in said
+
+
+def test_a_simulated_point_is_exported_for_those_who_serve_it(searched: Path) -> None:
+    done = autotune("export", "run", "--format", "kubernetes", "-o", "deploy", cwd=searched)
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in (searched / "deploy").iterdir()} == {"deployment.yaml", "promise.json", "README.md"}
+    assert autotune("export", "run", "-o", "other", cwd=searched).returncode == 2
