@@ -45,6 +45,8 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
         {**_DYNAMIC, "batch_size": large},
         {**_DYNAMIC, "intra_op_threads": 1, "batch_size": large},
         {**_STATIC, "quantised_share": 0.75},
+        {"pruning_ratio": 0.3},
+        {**_STATIC, "pruning_ratio": 0.3},
         {**_DYNAMIC, "quantised_share": 0.75},
         {**_WEIGHTS, "weight_block": 32},
         {"precision": "int4_weights", "weight_block": 32},

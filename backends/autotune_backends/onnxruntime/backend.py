@@ -103,6 +103,7 @@ class OnnxRuntimeBackend:
         from autotune_backends.onnxruntime.numa import numa_nodes
         from autotune_backends.transform.onnx.fuse_transformer import transformer_parts
         from autotune_backends.transform.onnx.graph import load_graph
+        from autotune_backends.transform.onnx.prunable import find_chains
         from autotune_backends.transform.onnx.quantisable import float_weight_dtype, products, quantisable
 
         graph = load_graph(model.path)
@@ -115,6 +116,7 @@ class OnnxRuntimeBackend:
             block_tool=_version("onnx-ir") is not None,
             fusion_tool=_version("sympy") is not None,
             numa_nodes=numa_nodes(),
+            prunable=sum(chain.spoilt is None for chain in find_chains(graph)),
         )
 
     def _batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:

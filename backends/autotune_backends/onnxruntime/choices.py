@@ -21,6 +21,7 @@ class ModelTraits:
     static int8 is for. ``batch`` was seen by running. ``transformer`` names what could be fused.
     ``block_tool``, ``fusion_tool``: whether the packages that onnxruntime's block quantiser (onnx-ir) and its transformer
     optimiser (sympy) need are installed. ``numa_nodes`` are counted.
+    ``prunable`` counts chains whose hidden channels can be taken out.
     """
 
     weights: str | None
@@ -31,6 +32,7 @@ class ModelTraits:
     block_tool: bool = True
     fusion_tool: bool = True
     numa_nodes: int = 1
+    prunable: int = 0
 
 
 @dataclass

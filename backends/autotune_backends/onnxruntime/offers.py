@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
-from autotune.core.space import Offer
+from autotune.core.space import Offer, Parameter
 from autotune_backends.onnxruntime.choices import Choices, ModelTraits
 from autotune_backends.onnxruntime.precisions import as_is, offer_precision
 
 __all__ = ["BATCH_SIZES", "offer", "thread_counts"]
 
+PRUNING_RATIOS = (0.0, 0.15, 0.3, 0.5, 0.7)
 BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -17,6 +18,7 @@ def offer(model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> Offer:
     """Return the offer. Pure: everything that must be tried or read is in ``traits``."""
     found = Choices()
     offer_precision(found, model, device, traits)
+    _pruning(found, model, traits)
     _fusion(found, model, traits)
     _graph(found, traits)
     _threads(found, model, device.cpus or 1)
@@ -34,6 +36,20 @@ def offer(model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> Offer:
 def thread_counts(cpus: int) -> tuple[int, ...]:
     """Powers of two up to ``cpus``, and ``cpus`` itself."""
     return tuple(sorted({2**power for power in range(cpus.bit_length())} | {cpus}))
+
+
+def _pruning(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
+    """Only the user's data tell which channels matter."""
+    if model.quantised or traits.weights != "float32":
+        found.omit("pruning_ratio", "channels are taken out of float32 weights alone")
+    elif not traits.prunable:
+        found.omit("pruning_ratio", "no product's channels go to other products alone")
+    else:
+        doc = f"share of hidden channels that is taken out of {traits.prunable} chains, weights adjusted on the calibration data"
+        ratios = PRUNING_RATIOS
+        found.parameters.append(
+            Parameter(name="pruning_ratio", choices=ratios, calibrated=ratios, affects="build", doc=doc)
+        )
 
 
 def _fusion(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:

@@ -15,6 +15,7 @@ from autotune_backends.transform.onnx.float16 import Float16
 from autotune_backends.transform.onnx.fuse_transformer import FuseTransformer
 from autotune_backends.transform.onnx.int8_dynamic import Int8Dynamic
 from autotune_backends.transform.onnx.int8_static import Int8Static
+from autotune_backends.transform.onnx.prune import Prune
 from autotune_backends.transform.onnx.sensitivity import Kept
 
 __all__ = ["Calibration", "carry_out", "steps_of"]
@@ -26,6 +27,8 @@ _BITS = {"int4_weights": 4, "int8_weights": 8}
 def steps_of(candidate: Candidate, calibration: Calibration, library: Path | None) -> tuple[Transformation, ...]:
     """What the candidate asks to be done to a float32 model, in order; empty: nothing."""
     steps: list[Transformation] = []
+    if candidate.get("pruning_ratio", 0.0):
+        steps.append(Prune(float(candidate["pruning_ratio"]), calibration, library))
     if candidate.get("fusion") == "transformer":
         steps.append(FuseTransformer(library))
     precision = candidate.get("precision")

@@ -9,7 +9,7 @@ from autotune_search_spaces.knobs.choice import Choice, take
 
 __all__ = ["GRAPH", "graph"]
 
-GRAPH = ("fusion", "graph_optimization")
+GRAPH = ("pruning_ratio", "fusion", "graph_optimization")
 
 
 def graph(offers: Sequence[Offer]) -> Choice:

@@ -6,7 +6,7 @@ are ordered, and a share of them is quantised. (Dong et al., HAWQ, 2019, order l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import ceil, log10
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from autotune.core.samples import Tensors
 from autotune_backends.transform.onnx.quantisable import PRODUCTS
 
-__all__ = ["Kept", "fake_int8", "kept_in_float", "layer_sqnr"]
+__all__ = ["Kept", "fake_int8", "kept_in_float", "layer_sqnr", "run_with_outputs"]
 
 _SAMPLES = 8
 _CEILING_DB = 200.0
@@ -63,18 +63,27 @@ def layer_sqnr(
     weights = {weight.name: weight for weight in loaded.graph.initializer}
     layers = [_Layer(node, weights, per_channel) for node in loaded.graph.node if _is_product(node)]
     wanted = dict.fromkeys(name for layer in layers for name in layer.activations)
-    given = {value.name for value in loaded.graph.input}
-    session = _session(_with_outputs(loaded, [name for name in wanted if name not in given]), library)
-    names = [output.name for output in session.get_outputs()]
     count = 0
-    for sample in islice(samples, _SAMPLES):
-        found = dict(sample) | dict(zip(names, session.run(names, dict(sample)), strict=True))
+    for found in run_with_outputs(loaded, list(wanted), islice(samples, _SAMPLES), library):
         count += 1
         for layer in layers:
             layer.add(found)
     if not count:
         raise ValueError("there are no calibration data")
     return {layer.name: layer.ratio_db for layer in layers}
+
+
+def run_with_outputs(
+    model: Any, names: Sequence[str], samples: Iterable[Tensors], library: Path | None
+) -> Iterator[Tensors]:
+    """Yield, for each sample, its inputs and these tensors of the model, which is left as it was."""
+    copied = type(model)()
+    copied.CopyFrom(model)
+    given = {value.name for value in model.graph.input}
+    session = _session(_with_outputs(copied, [name for name in names if name not in given]), library)
+    wanted = [output.name for output in session.get_outputs()]
+    for sample in samples:
+        yield dict(sample) | dict(zip(wanted, session.run(wanted, dict(sample)), strict=True))
 
 
 def fake_int8(values: Array, axis: int | None = None, *, signed: bool = True) -> Array:
