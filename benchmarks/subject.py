@@ -42,11 +42,12 @@ class Subject:
 
 
 def subject(
-    model: Path, folder: Path, data: Path | None = None, workload: str = "latency", dims: Sequence[str] = ()
+    model: Path, folder: Path, data: Path | None = None, workload: str = "latency", dims: Sequence[str] = (),
+    backends: Sequence[str] = (),
 ) -> Subject:
     """Build the baseline of ``model`` in the new folder ``folder``. ``data`` None: inputs are generated.
 
-    ``dims``: as ``--dim`` gives them.
+    ``dims``, ``backends``: as ``--dim`` and ``--backend`` give them.
     """
     from autotune.data import batches, open_dataset
 
@@ -55,6 +56,7 @@ def subject(
         data=None if data is None else str(data),
         workload=workload,
         dims=tuple(dims),
+        backends=tuple(backends),
         output=folder / "run",
         tracking=False,
     )

@@ -31,6 +31,7 @@ from benchmarks.suite_models import SuiteModel
 
 __all__ = ["Ending", "tried"]
 
+BACKENDS = ("onnxruntime",)
 TIME_LIMIT_S = 60.0
 
 How = Literal["equal", "refused", "differs", "wrong", "traceback", "hang"]
@@ -74,9 +75,9 @@ def _subject(model: SuiteModel, place: Path) -> Subject:
     onnx.save(model.proto, file)
     dims = _sizes(read_model(file).inputs, model.inputs)
     if not model.inputs or not all(isinstance(value, np.ndarray | np.generic) for value in model.inputs.values()):
-        return subject(file, place / "search", dims=dims)
+        return subject(file, place / "search", dims=dims, backends=BACKENDS)
     np.savez(data, **{name: _storable(value)[np.newaxis] for name, value in model.inputs.items()})
-    return subject(file, place / "search", data, dims=dims)
+    return subject(file, place / "search", data, dims=dims, backends=BACKENDS)
 
 
 def _sizes(inputs: Sequence[TensorFacts], values: Mapping[str, Any]) -> tuple[str, ...]:

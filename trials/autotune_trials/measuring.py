@@ -111,12 +111,16 @@ def _measurement(bench: Bench, built: Built, measured: Measured, known: dict[str
         stopped=measured.stopped,
         artifact=built.artifact.sha256,
         changed=built.artifact.changed,
-        notes=measured.notes,
+        notes=(*measured.notes, *built.artifact.warnings),
     )
 
 
 def _stopped(built: Built, known: dict[str, Value], note: str) -> Measurement:
     artifact = built.artifact
     return Measurement(
-        metrics=known, stopped="limit", artifact=artifact.sha256, changed=artifact.changed, notes=(note,)
+        metrics=known,
+        stopped="limit",
+        artifact=artifact.sha256,
+        changed=artifact.changed,
+        notes=(note, *artifact.warnings),
     )
