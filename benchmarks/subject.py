@@ -42,7 +42,11 @@ class Subject:
 
 
 def subject(
-    model: Path, folder: Path, data: Path | None = None, workload: str = "latency", dims: Sequence[str] = (),
+    model: Path,
+    folder: Path,
+    data: Path | None = None,
+    workload: str = "latency",
+    dims: Sequence[str] = (),
     backends: Sequence[str] = (),
 ) -> Subject:
     """Build the baseline of ``model`` in the new folder ``folder``. ``data`` None: inputs are generated.

@@ -32,3 +32,9 @@ class Artifact(Record):
     changed: dict[str, Any] = Field(default_factory=dict)
     unchanged: str | None = None
     custom_op_library: Path | None = None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before using it: of each transformation that warns, its name and its words."""
+        told = ((name, facts.get("warning")) for name, facts in self.changed.items() if isinstance(facts, dict))
+        return tuple(f"warning ({name}): {warning}" for name, warning in told if warning)

@@ -43,4 +43,4 @@ def _remarks(measured: Measurement) -> list[str]:
         remarks.append("stopped early: certainly beaten")
     if not measured.steady:
         remarks.append("never steady")
-    return remarks
+    return remarks + [note for note in measured.notes if note.startswith("warning")]

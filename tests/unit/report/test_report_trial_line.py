@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from autotune.core.objective import objective
+from autotune.core.trial import TrialRecord
+from autotune.report.trial_line import trial_line
+from autotune.testing.sample_search import sample_records
+
+
+def test_a_warning_of_a_transformation_is_told_and_other_notes_are_kept_for_the_record() -> None:
+    record = next(one for one in sample_records() if one.measurement)
+    assert record.measurement is not None
+    notes = ("a round was disturbed", "warning (fp16): 's' reaches 160000")
+    told = record.model_copy(update={"outcome": record.measurement.model_copy(update={"notes": notes})})
+    line = trial_line(
+        TrialRecord.model_validate(told.model_dump()), record.trial.candidate, (objective("latency_p50"),)
+    )
+    assert line.endswith("warning (fp16): 's' reaches 160000")
+    assert "disturbed" not in line
