@@ -189,7 +189,7 @@ def test_static_int8_inside_a_branch_only_is_said_to_be_unchanged(build: Build, 
 
 def test_the_users_operators_reach_calibration(build: Build, tmp_path: Path) -> None:
     library = tmp_path / "libacme.so"
-    library.write_bytes(b"not a library")
+    library.write_bytes(b"\x7fELF but not a library")
     with pytest.raises(BuildError, match=r"libacme\.so"):
         build(onnx_cases.custom_op(tmp_path / "m.onnx"), STATIC, floats(1, 4), library)
 
