@@ -60,7 +60,7 @@ def test_a_session_alone_gives_every_metric(open_session: Callable[[], SessionPr
     assert {"latency_p50", "throughput", "energy", "power", "memory"} <= set(measured.metrics)
     assert all(value.known for value in measured.metrics.values())
     rounds, requests = measured.arrays["single_stream_latency_s"].shape
-    assert 1 <= rounds <= PLAN.max_rounds
+    assert 1 <= rounds <= 2 * PLAN.max_rounds  # on a busy machine as many again are taken
     assert requests >= 1
     assert measured.metrics["latency_p50"].n == rounds * requests
 

@@ -144,7 +144,7 @@ def test_unknown_shapes_do_not_stop_the_quantiser(build: Build, tmp_path: Path) 
 def test_folding_that_fails_is_left_out_and_said(backend: OnnxRuntimeBackend, build: Build, tmp_path: Path) -> None:
     path = onnx_cases.custom_op(tmp_path / "m.onnx")
     library = tmp_path / "libacme.so"
-    library.write_bytes(b"not a library")
+    library.write_bytes(b"\x7fELF, and nothing more")
     prepared = build(path, INT8, library).changed["int8_dynamic"]["prepare"]
     assert prepared["skipped"] == "constant folding"
     assert "libacme.so" in prepared["because"]
@@ -170,7 +170,7 @@ def test_model_before_a_custom_operator_is_quantised_but_needs_its_library(
     backend: OnnxRuntimeBackend, build: Build, tmp_path: Path
 ) -> None:
     library = tmp_path / "libacme.so"
-    library.write_bytes(b"not a library")
+    library.write_bytes(b"\x7fELF, and nothing more")
     artifact = build(onnx_cases.custom_op(tmp_path / "m.onnx"), INT8, library)
     assert artifact.changed["int8_dynamic"]["quantised"] == {"MatMul": 1}
     assert artifact.custom_op_library == library

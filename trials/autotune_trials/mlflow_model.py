@@ -62,7 +62,7 @@ def _requirements(folder: Path) -> list[str]:
     """What ``run.py`` needs, in the versions that the promise was measured with, where they are known."""
     try:
         config = json.loads((folder / "config.json").read_text())
-        versions, runtime = config["environment"]["versions"], config["session"].get("runtime", "onnxruntime")
+        versions, runtime = config["environment"]["versions"], config.get("session", {}).get("runtime", "onnxruntime")
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"{folder} is no exported folder: {error}", "write one with `autotune export`") from error
     return [f"{name}=={versions[name]}" if name in versions else name for name in (runtime, "numpy")]
