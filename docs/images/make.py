@@ -56,7 +56,7 @@ def main() -> None:
 def terminal(folder: RunFolder, to: Path) -> None:
     """What `autotune front RUN` prints, as a picture that is text."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, highlight=False)
-    named = Path(os.path.relpath(folder.path))
+    named = Path("autotune-runs") / folder.path.name
     console.print(f"$ autotune front {named}", markup=False)
     print_front(read_front(folder), console, named)
     console.save_svg(str(to), title="autotune")

@@ -41,7 +41,7 @@ def exported(folder):
     deploy = folder / "deploy"
     (deploy / "weights").mkdir(parents=True)
     versions = {"onnxruntime": "1.32.0", "numpy": "2.0.0"}
-    (deploy / "config.json").write_text(json.dumps({"environment": {"versions": versions}}))
+    (deploy / "config.json").write_text(json.dumps({"environment": {"versions": versions}, "session": {}}))
     (deploy / "model.onnx").write_bytes(bytes(range(256)) * 40)
     (deploy / "weights" / "model.data").write_bytes(b"\r\n\x00\xff" * 1000)
     (deploy / "run.py").write_text(RUN_PY)
