@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.errors import BuildError, OpenError, UserError
 from autotune.core.front import Front, Point
-from autotune.core.keys import build_key
 from autotune.core.samples import Tensors
 from autotune.runs.folder import RunFolder
 
@@ -62,29 +61,22 @@ class Exporter:
 
     def _artifact(self, candidate: Candidate, device: str) -> Artifact:
         """The candidate's artifact from the run's store; built again when it was cleaned away."""
-        from autotune.runs.store import obtain
+        from autotune.runs.building import obtain_built
 
-        context = self._run.search.context
+        run = self._run
         try:
-            key, build = build_key(context, candidate, device), self._builder(candidate, device)
-            return obtain(self._run.layout, key, candidate, build, checked=True)[0]
+            return obtain_built(run.layout, run.search.context, candidate, device, self._calibration, checked=True)[0]
         except BuildError as error:
             raise UserError(
                 f"the point cannot be built again: {error.message}", "is the model still where it was?"
             ) from error
 
-    def _builder(self, candidate: Candidate, device: str) -> Callable[[Path], Artifact]:
+    def _calibration(self) -> Iterable[Tensors]:
         from autotune.data import batches, open_dataset
 
         context = self._run.search.context
-
-        def calibration() -> Iterable[Tensors]:
-            dataset = open_dataset(context.data, context.model)
-            return (inputs for inputs, _ in batches(dataset, context.data.split.calibrate, context.model))
-
-        return lambda folder: plugins.backend(str(candidate["runtime"])).build(
-            context.model, candidate, context.device(device), folder, calibration, context.custom_op_library
-        )
+        dataset = open_dataset(context.data, context.model)
+        return (inputs for inputs, _ in batches(dataset, context.data.split.calibrate, context.model))
 
     def _replay_samples(self, device: str) -> ReplaySamples:
         if self._samples is None:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from autotune import plugins
 from autotune.core.artifact import Artifact
 from autotune.core.assignment import Assignment, SearchContext
 from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
-from autotune.core.keys import build_key
 from autotune.core.plan import Part
 from autotune.core.ports import Backend
 from autotune.core.samples import Tensors
 from autotune.core.trial import Trial
 from autotune.data import Dataset, batches, open_dataset
+from autotune.runs.building import obtain_built
 from autotune.runs.layout import RunLayout
-from autotune.runs.store import obtain
 from autotune_trials.stages import Stages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["Bench", "Built", "set_up"]
 
@@ -77,20 +72,11 @@ class Bench:
 
     def built(self, candidate: Candidate) -> Built:
         """The candidate's artifact, from the store or built now. Raises ``BuildError``."""
-
-        def build(folder: Path) -> Artifact:
-            return self.backend(candidate).build(
-                self.context.model,
-                candidate,
-                self.device,
-                folder,
-                lambda: self.inputs(self.context.data.split.calibrate),
-                self.context.custom_op_library,
-            )
-
-        key = build_key(self.context, candidate, self.device.name)
+        context = self.context
         before = self.stages.now_s()
-        artifact, built_now = obtain(self.layout, key, candidate, build)
+        artifact, built_now = obtain_built(
+            self.layout, context, candidate, self.device.name, lambda: self.inputs(context.data.split.calibrate)
+        )
         return Built(artifact, self.stages.now_s() - before if built_now else None)
 
 
