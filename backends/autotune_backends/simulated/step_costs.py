@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from autotune.core.candidate import Scalar
 from autotune_backends.simulated.devices.device import SimulatedDevice
@@ -59,28 +60,39 @@ class StepCosts:
         """Seconds of a step that computes ``prefill``'s (new tokens, tokens cached before them), and one token of each of
         ``decodes`` sequences whose KV caches hold ``kv_tokens`` together. 0 when there is nothing to do.
 
-        Pipeline stages work on a share of the step each, at once.
+        With pipeline stages the step's sequences are divided into as many microbatches, which are in flight at once, each in
+        another stage. A token passes every stage, so that the step takes as long as its heaviest microbatch needs for all
+        layers: a lone request gains nothing, and a batch gains what smaller microbatches are faster. A sequence is never
+        divided. Assumed: stages of equal time, and that all microbatches wait for the slowest, so that beside one long prompt
+        the gain is rather too small than too large.
         """
-        pairs = cached = tokens = 0.0
+        pairs = cached = tokens = longest = most_pairs = most_cached = 0.0
         for new, before in prefill:
-            tokens += new
-            cached += before
-            pairs += causal_pairs(new, before)
+            own = causal_pairs(new, before)
+            tokens, longest = tokens + new, max(longest, new)
+            cached, most_cached = cached + before, max(most_cached, before)
+            pairs, most_pairs = pairs + own, max(most_pairs, own)
         if tokens == 0.0 and decodes == 0:
             return 0.0
-        share = 1.0 / self.stages
+        if self.stages == 1:
+            return self.layers.seconds(tokens + decodes, len(prefill) + decodes, pairs, cached, decodes, kv_tokens)
+        flights = self._microbatches(len(prefill) + decodes)
         return self.layers.seconds(
-            rows=(tokens + decodes) * share,
-            outputs=(len(prefill) + decodes) * share,
-            pairs=pairs * share,
-            cached=cached * share,
-            decodes=decodes * share,
-            kv_tokens=kv_tokens * share,
+            rows=max(longest, ceil((tokens + decodes) / flights)),
+            outputs=ceil((len(prefill) + decodes) / flights),
+            pairs=max(most_pairs, pairs / flights),
+            cached=max(most_cached, cached / flights),
+            decodes=ceil(decodes / flights),
+            kv_tokens=kv_tokens / min(flights, decodes) if decodes else 0.0,
         )
 
     def decode_line(self, decodes: int) -> tuple[float, float]:
         """(a, b): a step of nothing but ``decodes`` takes ``a + b * kv_tokens`` seconds."""
-        return self.step_s((), decodes, 0), self.layers.kv_token_s / self.stages
+        return self.step_s((), decodes, 0), self.layers.kv_token_s / self._microbatches(decodes)
+
+    def _microbatches(self, sequences: int) -> int:
+        """In flight at once: one a stage, and each has one sequence at least."""
+        return max(1, min(self.stages, sequences))
 
     def work(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> StepWork:
         """Operations and bytes of such a step, on each device."""

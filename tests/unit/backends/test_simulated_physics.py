@@ -64,6 +64,44 @@ def test_a_line_gives_what_steps_of_decoding_give(decodes: int, kv_tokens: int) 
     assert a + b * kv_tokens == pytest.approx(one.step_s([], decodes, kv_tokens), rel=1e-9)
 
 
+stages = st.sampled_from([2, 3, 4, 8])
+
+
+@settings(deadline=None)
+@given(stages, st.integers(1, 100_000), st.integers(0, 8192))
+def test_stages_never_make_a_lone_request_faster(pp: int, context: int, cached: int) -> None:
+    one, staged = costs(), costs(pp=pp)
+    assert staged.step_s([], 1, context) > one.step_s([], 1, context)
+    assert staged.step_s([(context, cached)], 0, 0) > one.step_s([(context, cached)], 0, 0)
+    line, long = staged.decode_line(1), one.decode_line(1)
+    assert line[0] + line[1] * context > long[0] + long[1] * context
+
+
+@settings(deadline=None)
+@given(stages, steps)
+def test_a_step_in_stages_takes_at_least_as_long_as_its_longest_sequence_alone(
+    pp: int, step: tuple[int, int, int, int]
+) -> None:
+    new, cached, decodes, context = step
+    staged = costs(pp=pp)
+    if new:
+        assert seconds(staged, step) >= staged.step_s([(new, cached)], 0, 0) * (1 - 1e-12)
+    if decodes:
+        assert seconds(staged, step) >= staged.step_s([], 1, context) * (1 - 1e-12)
+
+
+@settings(deadline=None)
+@given(stages, st.integers(1, 400), st.integers(1, 400_000))
+def test_a_line_gives_what_steps_of_decoding_in_stages_give(pp: int, decodes: int, kv_tokens: int) -> None:
+    a, b = costs(pp=pp).decode_line(decodes)
+    assert a + b * kv_tokens == pytest.approx(costs(pp=pp).step_s([], decodes, kv_tokens), rel=1e-9)
+
+
+def test_stages_serve_a_full_batch_in_less_time_than_one_device() -> None:
+    busy = ([(512, 0)] * 8, 256, 256 * 2000)
+    assert 0.25 < costs(pp=4).step_s(*busy) / costs().step_s(*busy) < 0.6
+
+
 def test_fewer_bits_never_need_more_memory() -> None:
     order = [
         costs(precision=name).weight_bytes
