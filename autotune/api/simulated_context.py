@@ -64,7 +64,24 @@ def simulated_context(
         fleet=fleet,
     )
     remarks = simulated_remarks(able, offers, workload, fleet, settings.confidence)
-    return context, space, [*model.notes, *remarks]
+    return context, _screened(context, space, backends), [*model.notes, *remarks]
+
+
+def _screened(context: SearchContext, space: SearchSpace, backends: Sequence[Backend]) -> SearchSpace:
+    """The space with what a backend's estimate would try first."""
+    from autotune.searching.screened import screened_places
+
+    places = screened_places(
+        space,
+        context.model,
+        context.devices,
+        context.workload,
+        context.objectives,
+        context.limits,
+        backends,
+        context.seed,
+    )
+    return space.model_copy(update={"screened": places})
 
 
 def _workload_name(settings: SearchSettings, model: ModelFacts) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "Executor",
     "ExecutorFactory",
     "Sampler",
+    "Screening",
     "ServingSession",
     "Session",
     "Simulating",
@@ -140,6 +141,20 @@ class Simulating(Protocol):
         ``low``..``high`` holds the true value with probability ``confidence``. The same arguments give the same values.
         ``limits`` are what a request must hold to count for ``goodput``. Raises ``BuildError`` (out_of_memory, unsupported)
         or ``MeasureError`` with the reason when the candidate cannot run there.
+        """
+        ...
+
+
+@runtime_checkable
+class Screening(Protocol):
+    """What a simulating backend may have besides: a rough look at a whole space, which proposes what is simulated first."""
+
+    def screen(
+        self, model: ModelFacts, candidates: Sequence[Candidate], device: DeviceSpec, workload: Workload
+    ) -> Sequence[Mapping[str, float] | None]:
+        """Of each candidate, in its metrics' SI units, estimates by metric, or by family (``ttft`` for ``ttft_p90``).
+
+        None: it cannot run there, or nothing is known. Never a result: what it proposes is simulated before it counts.
         """
         ...
 

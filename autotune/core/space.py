@@ -105,7 +105,8 @@ class SearchSpace(Frozen):
 
     ``baseline`` is the model as it is, under its runtime's defaults; it is always tried first.
     ``reference`` builds the unoptimised model, against whose outputs every candidate is checked.
-    ``experts`` are candidates that an engineer would try first.
+    ``experts`` are candidates that an engineer would try first. ``screened`` come before them: (device, candidate) that an
+    estimate of the whole space proposes.
     """
 
     name: str
@@ -114,6 +115,7 @@ class SearchSpace(Frozen):
     baseline: Candidate
     reference: Candidate
     experts: tuple[Candidate, ...] = ()
+    screened: tuple[tuple[str, Candidate], ...] = Field(default=(), exclude_if=lambda places: not places)
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, or None."""

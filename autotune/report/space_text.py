@@ -23,7 +23,11 @@ def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceS
         ["", "parameters"],
         *(_parameter(parameter) for parameter in space.parameters),
         ["", f"baseline: {space.baseline}"],
-        *([["tried first:"]] if space.experts else []),
+        *([["tried first:"]] if space.experts or space.screened else []),
+        [
+            f"  {device}: {difference(candidate, space.baseline)} (by an estimate)"
+            for device, candidate in space.screened
+        ],
         [f"  {difference(expert, space.baseline)}" for expert in space.experts],
         *([["", "left out"]] if space.omissions else []),
         [f"  {_omission(omission)}" for omission in space.omissions],

@@ -26,7 +26,7 @@ _USABLE = 0.75  # share of the budget that search trials get, for the estimate o
 
 
 class TrialSequence(ABC):
-    """A ``Sampler``: baseline, then experts, then the rest; the baseline again every tenth trial.
+    """A ``Sampler``: baseline, then what an estimate proposes, then experts, then the rest; the baseline again every tenth trial.
 
     The n-th trial depends on n, the seed and the records told before, never on time or on this process: after a resume the
     search goes on as if nothing had happened. A candidate is tried twice on a device only when its first trial was lost
@@ -74,6 +74,9 @@ class TrialSequence(ABC):
     def _next_place(self, number: int) -> Place | None:
         if (owed := self.ledger.lost_once) is not None:
             return owed
+        for place in self.space.screened:
+            if not self.ledger.knows(*place):
+                return place
         for expert in self.space.experts:
             for device in self._devices if self._simulated else self._devices[:1]:
                 if self.space.fault(expert) is None and not self.ledger.knows(device, expert):

@@ -9,7 +9,7 @@ from autotune.core.candidate import Candidate, Scalar
 from autotune.core.space import Parameter, SearchSpace
 from autotune.searching.ledger import Ledger
 
-__all__ = ["Unseen"]
+__all__ = ["Unseen", "draw_candidate"]
 
 _COUNTABLE = 20_000
 _TRIES = 500
@@ -49,7 +49,7 @@ class Unseen:
             return self.next()
         draw = random.Random(seed)
         for _ in range(_TRIES):
-            place = draw.choice(self._devices), _draw_candidate(self._space, draw)
+            place = draw.choice(self._devices), draw_candidate(self._space, draw)
             if not self._ledger.knows(*place):
                 return place
         return None
@@ -101,7 +101,7 @@ def _rebuilt(space: SearchSpace, candidate: Candidate, changes: dict[str, Scalar
     return Candidate(chosen)
 
 
-def _draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
+def draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
     """One candidate, each parameter drawn uniformly from its legal values."""
     return _rebuilt(space, Candidate(), {}, draw)
 

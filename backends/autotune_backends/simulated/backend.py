@@ -28,7 +28,7 @@ _NOTHING_BUILT = "nothing is built for a simulated device"
 
 
 class SimulatedBackend:
-    """Predicts language models on devices described as data. Implements ``Backend`` and ``Simulating``."""
+    """Predicts language models on devices described as data. Implements ``Backend``, ``Simulating``, ``Screening``."""
 
     name = NAME
 
@@ -91,6 +91,15 @@ class SimulatedBackend:
             confidence=confidence,
             seed=seed,
         )
+
+    def screen(
+        self, model: ModelFacts, candidates: Sequence[Candidate], device: DeviceSpec, workload: Workload
+    ) -> Sequence[Mapping[str, float] | None]:
+        """Steady states without events, as ``Screening`` says."""
+        from autotune_backends.simulated.described import device_of, transformer_of
+        from autotune_backends.simulated.screening import screened
+
+        return screened(transformer_of(model), device_of(device), candidates, workload)
 
     def build(
         self,

@@ -166,3 +166,14 @@ def test_what_is_the_same_as_another_trial_is_told_as_being_as_good():
     twin = next(one for one in earlier if one.values and one.params == asked._study._params(records[5].trial))
     assert same.values == twin.values
     assert same.constraints == twin.constraints
+
+
+def test_what_an_estimate_proposes_follows_the_baseline_on_its_own_device() -> None:
+    space = fake_space()
+    proposed = space.candidates()[-1]
+    device = fake_search().context.devices[0].name
+    search = fake_search(space.model_copy(update={"screened": ((device, proposed),)}))
+    answer = Surface(tabulate(search.space, respond), search.space.baseline).outcome
+    trials = [record.trial for record in drive(sampler(search), answer, 3)]
+    assert (trials[1].device, trials[1].candidate) == (device, proposed)
+    assert trials[2].candidate == space.experts[0]

@@ -1,0 +1,74 @@
+"""Many candidates at a glance: each one's steady state, by the names of metrics, for the event simulator to decide among."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from autotune.core.candidate import Candidate, Scalar
+from autotune.core.workload import Workload
+from autotune_backends.simulated.devices import SimulatedDevice
+from autotune_backends.simulated.screen import ClosedLoop, closed_loop
+from autotune_backends.simulated.step_costs import Infeasible, StepCosts, step_costs
+from autotune_backends.simulated.transformers import TransformerModel
+
+__all__ = ["screened"]
+
+_PRICED = ("precision", "kv_precision", "tp", "pp", "max_num_seqs", "max_batched_tokens", "page_tokens")
+_USERS = 64  # stand for an open loop, whose number of requests at once only the event simulator finds
+
+Figures = Mapping[str, float]
+
+
+def screened(
+    model: TransformerModel, device: SimulatedDevice, candidates: Sequence[Candidate], workload: Workload
+) -> list[Figures | None]:
+    """Of each candidate, means by the family of a metric (``ttft`` for ``ttft_p90``); None where it cannot run.
+
+    Requests all have the workload's mean lengths. How batches are formed and whether prefixes are kept is not looked at:
+    candidates that differ in nothing else are equal here. None for all where only a trace knows the lengths.
+    """
+    phase = workload.serving
+    if phase is None or phase.tokens is None or phase.tokens.trace is not None:
+        return [None] * len(candidates)
+    load = phase.tokens
+    lengths = load.users or _USERS, round(load.input_tokens.mean), round(load.output_tokens.mean)
+    seen: dict[tuple[Scalar | None, ...], Figures | None] = {}
+    found = []
+    for candidate in candidates:
+        key = tuple(candidate.get(name) for name in _PRICED)
+        if key not in seen:
+            seen[key] = _figures(model, device, candidate, *lengths)
+        found.append(seen[key])
+    return found
+
+
+def _figures(
+    model: TransformerModel, device: SimulatedDevice, candidate: Candidate, users: int, inputs: int, outputs: int
+) -> Figures | None:
+    most = {
+        "max_num_seqs": int(candidate.get("max_num_seqs", 256)),
+        "max_batched_tokens": int(candidate.get("max_batched_tokens", 8192)),
+    }
+    try:
+        costs = step_costs(model, device, candidate)
+        loop = closed_loop(costs, users, max(1, inputs), max(1, outputs), **most)
+    except (Infeasible, ValueError):  # the second: not one request fits
+        return None
+    return _named(costs, loop, device, outputs)
+
+
+def _named(costs: StepCosts, loop: ClosedLoop, device: SimulatedDevice, outputs: int) -> Figures:
+    figures = {
+        "ttft": loop.ttft_s,
+        "tpot": loop.tpot_s,
+        "latency": loop.ttft_s + max(0, outputs - 1) * loop.tpot_s,
+        "output_throughput": loop.output_throughput,
+        "request_rate": loop.output_throughput / max(1, outputs),
+        "device_count": float(costs.devices),
+    }
+    if loop.power_w is not None:
+        figures |= {"power": loop.power_w, "energy_per_token": loop.power_w / loop.output_throughput}
+    if device.price_usd_per_h is not None:
+        usd_per_s = costs.devices * sum(device.price_usd_per_h) / 2 / 3600
+        figures["cost_per_million_tokens"] = usd_per_s / loop.output_throughput * 1e6
+    return figures
