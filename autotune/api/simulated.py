@@ -37,6 +37,7 @@ __all__ = [
 USERS = 64  # of the closed loop that loads a language model where no rate is given
 _FILES = {".onnx", ".pt2", ".pt", ".pth", ".safetensors", ".gguf", ".tflite"}
 _FLEET_ONLY = ("cost_per_month",)
+_RUN_ONLY = ("fidelity", "accuracy", "accuracy_drop")
 _SERVING = ("ttft_p90", "tpot_p50", "output_throughput", "cost_per_million_tokens", "energy_per_token")
 _FLEET = ("ttft_p90", "tpot_p50", "cost_per_month", "energy_per_token")
 _GRAPH = ("latency_p50", "throughput", "energy")
@@ -51,7 +52,7 @@ _KNOWN = (
         "device_count",
         "utilisation",
     ),
-    *("kv_waste", "accuracy", "accuracy_drop"),
+    "kv_waste",
 )
 
 
@@ -133,8 +134,10 @@ def simulated_limits(texts: Sequence[str], fleet: Fleet | None) -> tuple[Limit, 
     """The limits as they are given: there are none by default. Raises ``UserError``."""
     limits = tuple(parse_limit(text) for text in texts)
     for limit in limits:
-        if limit.metric == "fidelity":
-            raise UserError(f"--limit {limit.text!r}: nothing is run, so that fidelity is unknown", "leave it out")
+        if limit.metric in _RUN_ONLY:
+            raise UserError(
+                f"--limit {limit.text!r}: nothing is run, so that {limit.metric} is unknown", "leave it out"
+            )
         if fleet is None and limit.metric in _FLEET_ONLY:
             raise UserError(f"--limit {limit.text!r} is the cost of a fleet", "say how much it serves: --rate 200/s")
     return limits

@@ -38,6 +38,10 @@ def is_exported(folder: Path) -> bool:
 def read_config(folder: Path) -> ExportedConfig:
     """Return a folder's ``config.json``, whatever else is missing. Raises ``UserError``."""
     file = folder / "config.json"
+    if not file.is_file() and (folder / "promise.json").is_file():
+        raise UserError(
+            f"{folder} configures a server by simulation: it holds no model to run", "measure the server that it starts"
+        )
     if not file.is_file():
         what = "does not exist" if not folder.exists() else "is not an exported folder: it has no config.json"
         raise UserError(f"{folder} {what}", "give a folder that `autotune export` wrote")

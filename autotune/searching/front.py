@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from autotune.core.errors import NothingFeasible
-from autotune.core.front import BASELINE_ID, Dropped, Front, Point
+from autotune.core.figures import format_value
+from autotune.core.front import BASELINE_ID, Dropped, Front, Miss, Point
+from autotune.core.limits import parse_limit
+from autotune.core.metrics import find_metric
 from autotune.core.pareto import knee
 from autotune.core.trial import Failure, TrialRecord
 from autotune.core.values import Value
@@ -40,11 +43,17 @@ def front_of(records: Sequence[TrialRecord], search: SearchFile) -> Front:
 def refuse_nothing_feasible(front: Front) -> None:
     """Raise ``NothingFeasible``, naming the nearest misses, when no point holds every limit."""
     if not front.points:
-        near = "; ".join(f"{miss.id} misses {miss.limit} by {miss.by:.3g}" for miss in front.misses[:3])
+        near = "; ".join(f"{miss.id} misses {miss.limit} by {_shortfall(miss)}" for miss in front.misses[:3])
         raise NothingFeasible(
             f"no configuration holds every limit ({', '.join(front.limits)})",
             f"nearest: {near}" if near else "relax a limit, or search longer with --resume and a larger --budget",
         )
+
+
+def _shortfall(miss: Miss) -> str:
+    """By how much, in the unit that people read."""
+    metric = find_metric(parse_limit(miss.limit).metric)
+    return format_value(metric.name, Value(value=miss.by, unit=metric.unit))
 
 
 def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, dropped: tuple[Dropped, ...]) -> Front:

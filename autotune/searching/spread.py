@@ -33,13 +33,17 @@ def reach_of(repeats: Sequence[float]) -> float:
 
 
 def reaches(records: Sequence[TrialRecord]) -> dict[str, float]:
-    """The reach of each metric, from the repeats of the baseline, those for the front among them."""
+    """The reach of each metric with a unit, from the repeats of the baseline, those for the front among them.
+
+    Shares (accuracy, fidelity, …) do not move with the machine: repeats differ in them because the search and the front look
+    at different samples, and their own intervals say what so many samples can tell.
+    """
     places = {_place(record) for record in records if record.trial.purpose == "baseline"}
     seen: defaultdict[str, list[float]] = defaultdict(list)
     for record in records:
         if record.measurement and record.trial.purpose != "search" and _place(record) in places:
             for name, value in record.measurement.metrics.items():
-                if value.value is not None and value.value > 0:
+                if value.unit != "1" and value.value is not None and value.value > 0:
                     seen[name].append(value.value)
     return {name: reach_of(values) for name, values in seen.items()}
 

@@ -13,6 +13,7 @@ from autotune.core.front import Point
 from autotune.core.values import Value
 from autotune.export.served import served_model
 from autotune.export.serving_formats import SERVING_FORMATS, serving_files, write_serving
+from autotune.replay.folder import read_exported
 from autotune.testing.sample_search import sample_front, sample_search
 
 H100 = DeviceSpec(name="h100-sxm", kind="simulated", device_class="gpu")
@@ -114,3 +115,10 @@ def test_nothing_of_others_is_written_over(tmp_path: Path) -> None:
         write_serving(tmp_path, written("vllm"))
     write_serving(tmp_path / "new", written("vllm"))
     write_serving(tmp_path / "new", written("vllm"))
+
+
+@pytest.mark.parametrize("name", sorted(SERVING_FORMATS))
+def test_a_servers_configuration_is_told_from_a_folder_that_can_be_run(tmp_path: Path, name: str):
+    write_serving(tmp_path / "new", written(name))
+    with pytest.raises(UserError, match="holds no model to run"):
+        read_exported(tmp_path / "new")

@@ -149,7 +149,7 @@ def test_nothing_feasible_names_the_nearest_misses():
     front = front_of([BASE, *others], search)
     assert front.points == ()
     assert [miss.id for miss in front.misses] == ["t0001", "t0002", "t0003", "t0004", "t0005"]
-    with pytest.raises(NothingFeasible, match=r"t0001 misses latency_p50<=100us by 0\.0009"):
+    with pytest.raises(NothingFeasible, match=r"t0001 misses latency_p50<=100us by 0\.900 ms"):
         refuse_nothing_feasible(front)
 
 

@@ -57,6 +57,17 @@ def test_repeats_of_the_baseline_count_wherever_they_were_taken_and_other_candid
     assert reaches(records)["latency_p50"] == pytest.approx(reach_of([1.0, 1.1, 1.2]))
 
 
+def test_shares_do_not_move_with_the_machine_though_the_search_and_the_front_look_at_different_samples():
+    def scored(number, accuracy, purpose):
+        record = repeat(number, 1.0, purpose)
+        metrics = {**record.measurement.metrics, "accuracy": Value(value=accuracy, unit="1", low=0.9, high=1.0)}
+        return record.model_copy(update={"outcome": Measurement(metrics=metrics)})
+
+    records = [scored(1, 0.992, "baseline"), scored(2, 1.0, "front")]
+    assert set(reaches(records)) == {"latency_p50"}
+    assert front_of(records, fake_search()).baseline.metrics["accuracy"].high == 1.0
+
+
 def test_only_what_was_measured_with_an_interval_is_widened():
     plain = Value(value=1.0, unit="s", low=0.9, high=1.1)
     metrics = {
