@@ -127,7 +127,8 @@ def _power_w(result: ServingResult, costs: StepCosts) -> float | None:
     tokens = done.prefill_tokens + done.decode_tokens
     mean_context = float((result.input_tokens * result.input_tokens).sum()) / 2
     work = layers.work(tokens, mean_context + done.kv_used, 0.0, costs.devices)
-    weights = (done.steps - 1) * layers.weight_bytes / costs.devices
+    passes = done.steps * costs.microbatches(done.decode_tokens / max(1, done.steps))
+    weights = (passes - 1) * layers.weight_bytes / costs.devices
     moved = work.bytes + weights + done.kv_used * layers.kv_bytes / costs.devices
     span_s = result.span_s
     return costs.power_w(min(1.0, work.flops / (span_s * layers.peak)), min(1.0, moved / (span_s * layers.bandwidth)))

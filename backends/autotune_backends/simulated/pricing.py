@@ -84,10 +84,12 @@ class LayerCosts:
             total + self.layers * per_layer + kv_tokens * self.kv_token_s + self.host_s + decodes * self.host_sequence_s
         )
 
-    def work(self, tokens: float, pairs: float, cached: float, devices: int) -> StepWork:
-        """On each of ``devices``. Every weight is read once a step; experts that no token needs are counted too."""
+    def work(self, tokens: float, pairs: float, cached: float, devices: int, passes: float = 1.0) -> StepWork:
+        """On each of ``devices``. Every weight is read once in each of ``passes``, the microbatches; experts that no token
+        needs are counted too.
+        """
         flops = tokens * self.flops_per_token + pairs * self.pair_flops
-        moved = self.weight_bytes + cached * self.kv_bytes
+        moved = passes * self.weight_bytes + cached * self.kv_bytes
         return StepWork(flops / devices, moved / devices)
 
 

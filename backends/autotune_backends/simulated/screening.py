@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from autotune.core.candidate import Candidate, Scalar
 from autotune.core.workload import Workload
 from autotune_backends.simulated.devices import SimulatedDevice
+from autotune_backends.simulated.pricing import LayerCosts
 from autotune_backends.simulated.screen import ClosedLoop, closed_loop
 from autotune_backends.simulated.step_costs import Infeasible, StepCosts, step_costs
 from autotune_backends.simulated.transformers import TransformerModel
 
 __all__ = ["screened"]
 
-_PRICED = ("precision", "kv_precision", "tp", "pp", "max_num_seqs", "max_batched_tokens", "page_tokens")
+_LAYERS = ("precision", "kv_precision", "tp", "pp", "sparsity", "engine")  # what decides the price of a layer
+_PRICED = (*_LAYERS, "memory_share", "max_num_seqs", "max_batched_tokens", "page_tokens")
 _USERS = 64  # stand for an open loop, whose number of requests at once only the event simulator finds
 
 Figures = Mapping[str, float]
+_Key = tuple[Scalar | None, ...]
 
 
 def screened(
@@ -32,25 +35,39 @@ def screened(
         return [None] * len(candidates)
     load = phase.tokens
     lengths = load.users or _USERS, round(load.input_tokens.mean), round(load.output_tokens.mean)
-    seen: dict[tuple[Scalar | None, ...], Figures | None] = {}
+    layers: dict[_Key, LayerCosts] = {}
+    seen: dict[_Key, Figures | None] = {}
     found = []
     for candidate in candidates:
-        key = tuple(candidate.get(name) for name in _PRICED)
+        key = _key(candidate, _PRICED)
         if key not in seen:
-            seen[key] = _figures(model, device, candidate, *lengths)
+            seen[key] = _figures(model, device, candidate, *lengths, layers)
         found.append(seen[key])
     return found
 
 
+def _key(candidate: Candidate, names: Sequence[str]) -> _Key:
+    return tuple(candidate.get(name) for name in names)
+
+
 def _figures(
-    model: TransformerModel, device: SimulatedDevice, candidate: Candidate, users: int, inputs: int, outputs: int
+    model: TransformerModel,
+    device: SimulatedDevice,
+    candidate: Candidate,
+    users: int,
+    inputs: int,
+    outputs: int,
+    layers: dict[_Key, LayerCosts],
 ) -> Figures | None:
+    """``layers`` that were priced before; new ones are added."""
+    key = _key(candidate, _LAYERS)
     most = {
         "max_num_seqs": int(candidate.get("max_num_seqs", 256)),
         "max_batched_tokens": int(candidate.get("max_batched_tokens", 8192)),
     }
     try:
-        costs = step_costs(model, device, candidate)
+        costs = step_costs(model, device, candidate, layers.get(key))
+        layers[key] = costs.layers
         loop = closed_loop(costs, users, max(1, inputs), max(1, outputs), **most)
     except (Infeasible, ValueError):  # the second: not one request fits
         return None

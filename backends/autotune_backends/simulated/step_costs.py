@@ -66,33 +66,44 @@ class StepCosts:
         divided. Assumed: stages of equal time, and that all microbatches wait for the slowest, so that beside one long prompt
         the gain is rather too small than too large.
         """
-        pairs = cached = tokens = longest = most_pairs = most_cached = 0.0
+        pairs = cached = tokens = 0.0
         for new, before in prefill:
-            own = causal_pairs(new, before)
-            tokens, longest = tokens + new, max(longest, new)
-            cached, most_cached = cached + before, max(most_cached, before)
-            pairs, most_pairs = pairs + own, max(most_pairs, own)
+            tokens += new
+            cached += before
+            pairs += causal_pairs(new, before)
         if tokens == 0.0 and decodes == 0:
             return 0.0
-        if self.stages == 1:
-            return self.layers.seconds(tokens + decodes, len(prefill) + decodes, pairs, cached, decodes, kv_tokens)
-        flights = self._microbatches(len(prefill) + decodes)
+        if self.stages > 1:
+            return self._heaviest_s(prefill, decodes, kv_tokens, tokens, pairs, cached)
+        return self.layers.seconds(tokens + decodes, len(prefill) + decodes, pairs, cached, decodes, kv_tokens)
+
+    def _heaviest_s(
+        self,
+        prefill: Sequence[tuple[int, int]],
+        decodes: int,
+        kv_tokens: int,
+        tokens: float,
+        pairs: float,
+        cached: float,
+    ) -> float:
+        """Seconds of a microbatch with an even share of everything, and of no sequence less than its whole."""
+        flights = self.microbatches(len(prefill) + decodes)
         return self.layers.seconds(
-            rows=max(longest, ceil((tokens + decodes) / flights)),
+            rows=max(ceil((tokens + decodes) / flights), *(new for new, _ in prefill), 0),
             outputs=ceil((len(prefill) + decodes) / flights),
-            pairs=max(most_pairs, pairs / flights),
-            cached=max(most_cached, cached / flights),
+            pairs=max(pairs / flights, *(causal_pairs(new, before) for new, before in prefill), 0.0),
+            cached=max(cached / flights, *(before for _, before in prefill), 0.0),
             decodes=ceil(decodes / flights),
             kv_tokens=kv_tokens / min(flights, decodes) if decodes else 0.0,
         )
 
     def decode_line(self, decodes: int) -> tuple[float, float]:
         """(a, b): a step of nothing but ``decodes`` takes ``a + b * kv_tokens`` seconds."""
-        return self.step_s((), decodes, 0), self.layers.kv_token_s / self._microbatches(decodes)
+        return self.step_s((), decodes, 0), self.layers.kv_token_s / self.microbatches(decodes)
 
-    def _microbatches(self, sequences: int) -> int:
-        """In flight at once: one a stage, and each has one sequence at least."""
-        return max(1, min(self.stages, sequences))
+    def microbatches(self, sequences: float) -> float:
+        """In flight at once: one a stage, each of one sequence at least. ``sequences`` may be a mean over steps."""
+        return max(1.0, min(float(self.stages), sequences))
 
     def work(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> StepWork:
         """Operations and bytes of such a step, on each device."""
@@ -101,7 +112,8 @@ class StepCosts:
         if tokens == 0:
             return StepWork(0.0, 0.0)
         cached = kv_tokens + sum(before for _, before in prefill)
-        return self.layers.work(tokens, pairs, cached, self.devices)
+        passes = self.microbatches(len(prefill) + decodes)
+        return self.layers.work(tokens, pairs, cached, self.devices, passes)
 
     def utilisation(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> tuple[float, float]:
         """(of the arithmetic peak, of the memory bandwidth) during such a step; each at most 1."""
@@ -121,10 +133,15 @@ class StepCosts:
         return self.devices * self.power.watts(compute_utilisation, memory_utilisation)
 
 
-def step_costs(model: TransformerModel, device: SimulatedDevice, candidate: Mapping[str, Scalar]) -> StepCosts:
-    """Price the candidate. Raises ``DoesNotFit`` or ``Unsupported`` with the reason, ``UserError`` for unknown values."""
+def step_costs(
+    model: TransformerModel, device: SimulatedDevice, candidate: Mapping[str, Scalar], layers: LayerCosts | None = None
+) -> StepCosts:
+    """Price the candidate. Raises ``DoesNotFit`` or ``Unsupported`` with the reason, ``UserError`` for unknown values.
+
+    ``layers``: those of a candidate with the same formats, division and engine, where they are priced already.
+    """
     layout = layout_of(model, device, candidate)
-    layers = layer_costs(model, device, layout)
+    layers = layers or layer_costs(model, device, layout)
     return StepCosts(
         layers=layers,
         memory=memory_plan(model, device, layout),

@@ -102,6 +102,11 @@ def test_stages_serve_a_full_batch_in_less_time_than_one_device() -> None:
     assert 0.25 < costs(pp=4).step_s(*busy) / costs().step_s(*busy) < 0.6
 
 
+def test_every_microbatch_reads_the_weights_again() -> None:
+    alone, many = (costs(pp=4).work([], decodes, 0) for decodes in (1, 64))
+    assert many.bytes == pytest.approx(4 * alone.bytes)
+
+
 def test_fewer_bits_never_need_more_memory() -> None:
     order = [
         costs(precision=name).weight_bytes
