@@ -28,8 +28,8 @@ __all__ = [
     "place_of",
 ]
 
-NOT_MEASURED = "the budget was used up before the unmodified model was measured"
-MORE_TIME = "go on with a larger one: autotune search --resume RUN --budget NEW-TOTAL"
+NOT_MEASURED = "the search ended before the unmodified model was measured"
+MORE_TIME = "go on with a larger budget: autotune search --resume RUN --budget NEW-TOTAL"
 
 Place = tuple[str, Candidate]
 

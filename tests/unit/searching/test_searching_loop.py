@@ -173,7 +173,7 @@ def test_a_baseline_that_is_lost_twice_ends_the_search(desk):
 def test_a_baseline_that_outlasts_the_budget_says_so(desk):
     asked = fake_search(budget_s=20.0)
     table = desk(asked, Surface(tabulate(asked.space, respond), asked.space.baseline, overhead_s=60.0))
-    with pytest.raises(OutOfTime, match="before the unmodified model was measured"):
+    with pytest.raises(OutOfTime, match="the search ended before the unmodified model was measured"):
         table.search()
     assert table.budget.spent_s() <= 21
 
