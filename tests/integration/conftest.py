@@ -14,9 +14,12 @@ import urllib.request
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """Playwright's browser, driving an installed Chromium. Skips, with the reason, where either is missing."""
+    """Playwright's browser, driving an installed Chromium. Skips, with the reason, where either is missing.
+
+    While it lives, an event loop counts as running in this thread: not for longer than a module.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[test]'")
     program = os.environ.get("AUTOTUNE_CHROMIUM") or next(
         (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None

@@ -8,9 +8,11 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from onnx import TensorProto, helper
 
 from autotune.core.samples import Tensors
 from autotune.testing.onnx_models import conv_net, encoder, mlp, node, save, value, weight
+from autotune_backends.transform.onnx.prunable import find_chains
 from autotune_backends.transform.onnx.prune import Prune, kept_count
 
 _IMAGE = (1, 3, 8, 8)
@@ -190,3 +192,11 @@ def test_without_samples_nothing_is_pruned_blindly(tmp_path: Path) -> None:
 def test_too_few_channels_to_spare_is_said(tmp_path: Path) -> None:
     samples: list[Tensors] = [{"image": np.ones((1, 1, 8, 8), np.float32)}]
     assert Prune(0.5, lambda: samples)(conv_net(tmp_path / "m.onnx"), tmp_path / "p.onnx").unchanged
+
+
+def test_nodes_without_inputs_and_weights_that_are_inputs_begin_no_chain() -> None:
+    constant = helper.make_node("Constant", [], ["c"], value_float=1.0)
+    product = helper.make_node("Gemm", ["x", "w"], ["y"])
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in ("x", "w", "y")]
+    model = helper.make_model(helper.make_graph([constant, product], "g", ends[:2], ends[2:]))
+    assert not list(find_chains(model))

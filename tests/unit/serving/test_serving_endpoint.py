@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -27,7 +28,8 @@ def ask(requests: list[tuple[str, str, Any]], batcher: Batcher | None = None) ->
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
                 return await asyncio.gather(*(client.request(how, url, json=body) for how, url, body in requests))
 
-    return asyncio.run(together())
+    with ThreadPoolExecutor(1) as thread:  # where no other test's event loop runs
+        return thread.submit(lambda: asyncio.run(together())).result()
 
 
 def tensor(**changes: Any) -> dict[str, Any]:

@@ -96,11 +96,11 @@ def _pair(weight: Any) -> tuple[int, ...]:
 def _producers(model: Any, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Chain]:
     for index, node in enumerate(model.graph.node):
         shape = shapes.get(node.input[1], ()) if len(node.input) > 1 else ()
-        if node.domain not in DEFAULT_DOMAIN or node.input[0] in shapes:
+        if node.domain not in DEFAULT_DOMAIN or not node.input or node.input[0] in shapes:
             continue
         if node.op_type == "Conv" and len(shape) >= 3 and attribute(node, "group", 1) == 1:
             axis, from_end = 0, len(shape) - 1
-        elif (node.op_type == "MatMul" and len(shape) == 2) or (node.op_type == "Gemm" and _plain(node)):
+        elif len(shape) == 2 and (node.op_type == "MatMul" or (node.op_type == "Gemm" and _plain(node))):
             axis, from_end = (0 if attribute(node, "transB", 0) else 1), 1
         else:
             continue
