@@ -94,11 +94,15 @@ def quality_text(front: Front, point: Point) -> str:
 
 
 def difference(candidate: Candidate, baseline: Candidate) -> str:
-    """The parameters that differ from the baseline's, as ``name=value``; those that only the baseline has, as ``no name``."""
+    """The parameters that differ from the baseline's, as ``name=value``; those that only the baseline has, as ``no name``.
+
+    Another runtime has parameters of its own: that the baseline's do not apply to it goes without saying.
+    """
     changed = [
         f"{name}={value}" for name, value in candidate.items() if name not in baseline or baseline[name] != value
     ]
-    gone = [f"no {name}" for name in baseline if name not in candidate]
+    alike = candidate.get("runtime") == baseline.get("runtime")
+    gone = [f"no {name}" for name in baseline if alike and name not in candidate]
     return " ".join([*changed, *gone]) or "the original’s own parameters"
 
 
