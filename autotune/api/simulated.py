@@ -136,7 +136,7 @@ def simulated_limits(texts: Sequence[str], fleet: Fleet | None) -> tuple[Limit, 
     for limit in limits:
         if limit.metric in _RUN_ONLY:
             raise UserError(
-                f"--limit {limit.text!r}: nothing is run, and what is published of quality decides nothing",
+                f"--limit {limit.text!r}: nothing is run, so that {limit.metric} is unknown",
                 "leave it out",
             )
         if fleet is None and limit.metric in _FLEET_ONLY:
