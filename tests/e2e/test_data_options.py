@@ -15,7 +15,7 @@ from PIL import Image
 from autotune.testing import onnx_models
 
 SCRIPT = Path(sys.executable).parent / "autotune"
-QUICK = ["--trials", "2", "--budget", "20s", "--executor", "process", "--no-tracking", "-q"]
+QUICK = ["--trials", "2", "--budget", "10s", "--executor", "process", "--no-tracking", "-q"]
 
 
 def autotune(*arguments: str, cwd: Path, code: int = 0) -> str:
