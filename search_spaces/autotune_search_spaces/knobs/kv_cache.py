@@ -13,7 +13,7 @@ __all__ = ["kv_cache"]
 
 def kv_cache(offers: Sequence[Offer], workload: Workload) -> Choice:
     """Small pages waste less memory. A prefix cache is a choice only where requests share text."""
-    names = ["page_tokens", "preemption"]
+    names = ["page_tokens"]
     phase = workload.serving
     if phase is not None and phase.tokens is not None:
         load = phase.tokens

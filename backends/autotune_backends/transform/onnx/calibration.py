@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autotune.core.samples import Tensors
+from autotune_backends.transform.onnx.plain_session import plain_session
 from autotune_backends.transform.onnx.tool_words import quiet_tools
 
 __all__ = ["ACTIVATION_BYTES", "METHODS", "groups", "tensor_ranges"]
@@ -36,7 +37,7 @@ def tensor_ranges(
             str(model), list(kinds), augmented_model_path=str(augmented), use_external_data_format=external
         )
         calibrater.augment_graph()
-        calibrater.infer_session = _session(augmented, library)
+        calibrater.infer_session = plain_session(augmented, library)
         count = 0
         for group in _sized_groups(samples, calibrater.infer_session):
             calibrater.collect_data(_Reader(group))
@@ -75,21 +76,6 @@ def _sized_groups(samples: Iterable[Tensors], session: Any) -> Iterator[list[Ten
         raise ValueError("there are no calibration data")
     kept = sum(getattr(output, "nbytes", 0) for output in session.run(None, dict(first)))
     yield from groups(chain([first], rest), max(1, min(_MOST_SAMPLES, ACTIVATION_BYTES // max(kept, 1))))
-
-
-def _session(model: Path, library: Path | None) -> Any:
-    """A session as the tool would make it, but with the threads that may be used and the user's operators."""
-    import onnxruntime as ort
-
-    from autotune.host.cpus import counted_cpus
-
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = counted_cpus()
-    options.log_severity_level = 3
-    if library is not None:
-        options.register_custom_ops_library(str(library))
-    return ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
 def _shapes(sample: Tensors) -> dict[str, tuple[int, ...]]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.samples import Tensors
+from autotune_backends.transform.onnx.plain_session import plain_session
 from autotune_backends.transform.onnx.quantisable import PRODUCTS
 
 __all__ = ["Kept", "fake_int8", "kept_in_float", "layer_sqnr", "run_with_outputs"]
@@ -80,7 +81,9 @@ def run_with_outputs(
     copied = type(model)()
     copied.CopyFrom(model)
     given = {value.name for value in model.graph.input}
-    session = _session(_with_outputs(copied, [name for name in names if name not in given]), library)
+    session = plain_session(
+        _with_outputs(copied, [name for name in names if name not in given]).SerializeToString(), library
+    )
     wanted = [output.name for output in session.get_outputs()]
     for sample in samples:
         yield dict(sample) | dict(zip(wanted, session.run(wanted, dict(sample)), strict=True))
@@ -118,7 +121,7 @@ class _Layer:
         self._rounded = {
             name: fake_int8(array, axis) if name in self._quantised else array for name, array in self._weights.items()
         }
-        self._session = _session(_alone(node, self.operands), None)
+        self._session = plain_session(_alone(node, self.operands).SerializeToString(), None)
         self._signal = self._noise = 0.0
 
     def add(self, found: Tensors) -> None:
@@ -168,17 +171,3 @@ def _with_outputs(model: Any, names: Sequence[str]) -> Any:
         helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names if name not in known
     )
     return model
-
-
-def _session(model: Any, library: Path | None) -> Any:
-    import onnxruntime as ort
-
-    from autotune.host.cpus import counted_cpus
-
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = counted_cpus()
-    options.log_severity_level = 3
-    if library is not None:
-        options.register_custom_ops_library(str(library))
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
