@@ -15,21 +15,24 @@ from autotune.core.values import Value
 __all__ = ["reach_of", "reaches", "widened"]
 
 _LEVEL = 0.975  # two-sided 95 %
+_MOST_RANGES = 1.5
 
 
 def reach_of(repeats: Sequence[float]) -> float:
     """Return how far, as a logarithm, one more measurement may lie from the value of many: the 95 % prediction interval.
 
     From positive ``repeats`` of the same thing, taken at different times: ``t(n - 1) s sqrt(1 + 1/n)`` of their logarithms
-    (Hahn & Meeker, "Statistical Intervals", 1991). One repeat tells nothing: 0.
+    (Hahn & Meeker, "Statistical Intervals", 1991). One repeat tells nothing: 0. Two or three leave that factor without sense
+    (t is 12.7 for two): the reach is never more than one and a half times their range.
     """
     from scipy.special import stdtrit
 
     count = len(repeats)
     if count < 2:
         return 0.0
-    spread = float(np.std(np.log(np.asarray(repeats)), ddof=1))
-    return float(stdtrit(count - 1, _LEVEL)) * spread * math.sqrt(1 + 1 / count)
+    logs = np.log(np.asarray(repeats))
+    predicted = float(stdtrit(count - 1, _LEVEL)) * float(np.std(logs, ddof=1)) * math.sqrt(1 + 1 / count)
+    return min(predicted, _MOST_RANGES * float(np.ptp(logs)))
 
 
 def reaches(records: Sequence[TrialRecord]) -> dict[str, float]:

@@ -46,6 +46,11 @@ def test_one_repeat_tells_nothing_and_equal_ones_widen_nothing():
     assert reach_of([2.0, 2.0, 2.0]) == 0.0
 
 
+@given(st.lists(st.floats(0.01, 100.0), min_size=2, max_size=12))
+def test_no_interval_reaches_far_beyond_what_was_seen(repeats):
+    assert reach_of(repeats) <= 1.5 * np.log(max(repeats) / min(repeats)) + 1e-9
+
+
 @given(st.lists(st.floats(0.5, 2.0), min_size=2, max_size=12), st.floats(0.1, 10.0))
 def test_the_reach_does_not_depend_on_the_unit(repeats, unit):
     assert reach_of([unit * one for one in repeats]) == pytest.approx(reach_of(repeats), abs=1e-9)
