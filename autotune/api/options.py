@@ -32,14 +32,14 @@ _NEEDS: dict[str, tuple[Scenario, ...]] = {
 
 
 def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Read ``("seq=64,128", "N=4")`` as sizes by symbol. Several sizes of one symbol are a mixture."""
+    """Read ``("seq=64,128", "N=4")`` as sizes by symbol. Several sizes of one symbol are a mixture; an empty cache has size 0."""
     dims: dict[str, tuple[int, ...]] = {}
     for text in texts:
         match = _DIM.fullmatch(text.strip())
-        sizes = tuple(int(size) for size in match[2].split(",")) if match else (0,)
-        if match is None or not 1 <= min(sizes) <= max(sizes) < 2**31:
+        sizes = tuple(int(size) for size in match[2].split(",")) if match else ()
+        if match is None or max(sizes) >= 2**31:
             raise UserError(
-                f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 1 or more, for example --dim seq=128"
+                f"--dim {text!r} cannot be read", "write NAME=SIZE with a size of 0 or more, for example --dim seq=128"
             )
         if match[1] in dims or len(set(sizes)) < len(sizes):
             raise UserError(f"--dim {text}: {match[1]} is given twice", "write it once: --dim seq=64,128 mixes sizes")

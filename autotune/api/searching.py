@@ -8,6 +8,7 @@ from pathlib import Path
 from autotune.api.conduct import conduct
 from autotune.api.prepare import Prepared, prepare, read_model_and_data
 from autotune.api.run import Run
+from autotune.api.same_machine import refuse_another_machine
 from autotune.api.settings import SearchSettings
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.errors import UserError
@@ -114,9 +115,13 @@ def resume(
     address: str | None = None,
     clock: Clock | None = None,
 ) -> Run:
-    """Go on with the search in ``path``; ``budget_s`` None: until its own budget is used up."""
+    """Go on with the search in ``path``; ``budget_s`` None: until its own budget is used up.
+
+    Raises ``UserError`` also when the machine, the runtimes, the model or the data are no longer what they were.
+    """
     clock = clock or SystemClock()
     folder = RunFolder.open(Path(path))
+    refuse_another_machine(folder.search)
     if budget_s is not None:
         folder.search = folder.search.model_copy(update={"budget_s": budget_s})
     _refuse_changed_files(folder.search)

@@ -101,8 +101,8 @@ def _shape(data: object, where: str) -> Shape:
     only_keys(fields, ("dims", "weight"), where)
     dims, weight = mapping_of(fields.get("dims"), f"{where}: dims"), fields.get("weight", 1.0)
     for name, size in dims.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise UserError(f"{where}: {name}={size} is no size", "give a whole number of 1 or more")
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            raise UserError(f"{where}: {name}={size} is no size", "give a whole number of 0 or more")
     if not dims:
         raise UserError(f"{where} names no dimension", _SHAPES)
     if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight < math.inf:

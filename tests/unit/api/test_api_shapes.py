@@ -59,10 +59,14 @@ def test_a_shape_that_the_model_does_not_have_is_refused(name: str, says: str) -
     refuse_unfit_shapes(MIXED, FACTS)
 
 
-@pytest.mark.parametrize("text", ["seq", "seq=", "seq=0", "seq=8,", "seq=8,0", "seq=-1", "seq=8,8"])
+@pytest.mark.parametrize("text", ["seq", "seq=", "seq=8,", "seq=-1", "seq=8,8", "seq=2147483648"])
 def test_a_dimension_that_cannot_be_read_is_told(text: str) -> None:
     with pytest.raises(UserError):
         parse_dims([text])
+
+
+def test_an_empty_cache_may_be_asked_for() -> None:
+    assert parse_dims(["past=0", "seq=1,0"]) == {"past": (0,), "seq": (1, 0)}
 
 
 def test_a_dimension_is_given_once() -> None:

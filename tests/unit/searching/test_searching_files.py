@@ -143,7 +143,7 @@ def test_a_servers_load_is_read_whole(tmp_path):
         ("phases: [{scenario: offline, shapes: []}]", "shapes lists nothing"),
         ("phases: [{scenario: offline, shapes: [{dims: {}}]}]", "names no dimension"),
         ("phases: [{scenario: offline, shapes: [{dim: {seq: 1}}]}]", "did you mean 'dims'?"),
-        ("phases: [{scenario: offline, shapes: [{dims: {seq: 0}}]}]", "seq=0 is no size"),
+        ("phases: [{scenario: offline, shapes: [{dims: {seq: -1}}]}]", "seq=-1 is no size"),
         ("phases: [{scenario: offline, shapes: [{dims: {seq: 1}, weight: 0}]}]", "weight 0 is no share"),
         ("phases: [{scenario: offline, shapes: [{dims: {seq: 1}}, {dims: {seq: 1}}]}]", "a shape occurs twice"),
     ],

@@ -65,7 +65,7 @@ class Prune:
             if chain.spoilt is None and kept_count(chain.channels, self.ratio) < chain.channels
         ]
         facts: dict[str, Any] = {"parameters_before": _parameters(model)}
-        grams = self._grams(model, able)
+        grams = self._grams(ready.path, model, able)
         facts["channels"] = {
             model.graph.node[chain.producer].name: [chain.channels, self._cut(model, chain, grams)] for chain in able
         }
@@ -76,14 +76,14 @@ class Prune:
         onnx.save_model(model, str(target), save_as_external_data=ready.external, location=external)
         return ready.change("pruning", target, +Counter(chains=len(able)), _why_nothing(chains), **facts)
 
-    def _grams(self, model: Any, chains: Sequence[Chain]) -> dict[tuple[int, int], Array]:
+    def _grams(self, path: Path, model: Any, chains: Sequence[Chain]) -> dict[tuple[int, int], Array]:
         """Per chain and use: the products of its channels' activations with each other, summed over positions and samples."""
         uses = {(chain.producer, use.node): (chain, use) for chain in chains for use in chain.uses}
         names = {key: model.graph.node[use.node].input[0] for key, (_, use) in uses.items()}
         grams: dict[tuple[int, int], Array] = {}
         samples = islice(self.samples(), _SAMPLES)
         count = 0
-        for found in run_with_outputs(model, sorted(set(names.values())), samples, self.library) if uses else ():
+        for found in run_with_outputs(path, sorted(set(names.values())), samples, self.library) if uses else ():
             count += 1
             for key, (chain, use) in uses.items():
                 rows = _rows(np.asarray(found[names[key]], np.float64), chain, use)

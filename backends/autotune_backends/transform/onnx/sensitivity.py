@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.samples import Tensors
+from autotune_backends.transform.onnx.graph import load_graph
 from autotune_backends.transform.onnx.plain_session import plain_session
 from autotune_backends.transform.onnx.quantisable import PRODUCTS
 
@@ -65,7 +66,7 @@ def layer_sqnr(
     layers = [_Layer(node, weights, per_channel) for node in loaded.graph.node if _is_product(node)]
     wanted = dict.fromkeys(name for layer in layers for name in layer.activations)
     count = 0
-    for found in run_with_outputs(loaded, list(wanted), islice(samples, _SAMPLES), library):
+    for found in run_with_outputs(model, list(wanted), islice(samples, _SAMPLES), library):
         count += 1
         for layer in layers:
             layer.add(found)
@@ -75,15 +76,17 @@ def layer_sqnr(
 
 
 def run_with_outputs(
-    model: Any, names: Sequence[str], samples: Iterable[Tensors], library: Path | None
+    model: Path, names: Sequence[str], samples: Iterable[Tensors], library: Path | None
 ) -> Iterator[Tensors]:
-    """Yield, for each sample, its inputs and these tensors of the model, which is left as it was."""
-    copied = type(model)()
-    copied.CopyFrom(model)
-    given = {value.name for value in model.graph.input}
-    session = plain_session(
-        _with_outputs(copied, [name for name in names if name not in given]).SerializeToString(), library
-    )
+    """Yield, for each sample, its inputs and these tensors of the model. A graph is written into its folder, weights are not.
+
+    By path, so that weights in a file of their own stay there: a message of more than 2 GB cannot be serialised.
+    """
+    graph = load_graph(model)
+    given = {value.name for value in graph.graph.input}
+    opened = model.with_name("with_outputs.onnx")
+    opened.write_bytes(_with_outputs(graph, [name for name in names if name not in given]).SerializeToString())
+    session = plain_session(opened, library)
     wanted = [output.name for output in session.get_outputs()]
     for sample in samples:
         yield dict(sample) | dict(zip(wanted, session.run(wanted, dict(sample)), strict=True))
