@@ -20,3 +20,10 @@ def test_a_counter_is_told_with_the_idle_power(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_idle_power_that_could_not_be_read_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert energy_found(monkeypatch, None) == "measured by RAPL; idle power unknown"
+
+
+def test_small_shared_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autotune.host.storage.shared_memory_bytes", lambda: 64 * 2**20)
+    (told,) = [found for found in diagnose(Path.cwd()) if "/dev/shm" in found.text]
+    assert "64 MiB" in told.text
+    assert "--executor process" in told.remedy
