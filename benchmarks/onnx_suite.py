@@ -4,9 +4,9 @@
 
 Each of the models that ``onnx.backend.test`` ships goes the way of a user's: it is written to a file, its inputs handed over as
 ``--data``, searched with ``--trials`` trials in processes of their own; then every point of the front is exported, run, and held
-against the suite's outputs. ``--trials 0`` goes as far as the baseline's outputs, in a twentieth of the time. ``--sample N`` draws
-so many models by ``--seed`` (``--quick``: 24). ``--results FILE`` keeps one line a model and skips those that are there already,
-so that a stopped run goes on.
+against the suite's outputs. ``--trials 0`` goes as far as the baseline's outputs, in a twentieth of the time. ``--sample N``
+draws so many models by ``--seed`` (``--quick``: 24). ``--results FILE`` keeps one line a model and skips those that are there
+already, so that a stopped run goes on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every way of changing a model, on every model that broke other tools: right, unchanged and said so, or a failed build."""
+"""Every way of changing a model, on every model that broke other tools: right, or unchanged and said so."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from importlib.util import find_spec
 import pytest
 
 from autotune.core.candidate import Candidate
-from autotune.core.errors import BuildError
 from autotune.data import batches, open_data, open_dataset
 from autotune.measure.check import check_outputs
 from autotune.models import read_model
@@ -36,11 +35,7 @@ def test_an_odd_model_is_changed_rightly_or_not_at_all(workshop, tmp_path, case)
     original = workshop.build(path, workshop.plain)
     expected = workshop.run(original, samples[0])
     for way, candidate in (WAYS if not facts.quantised else {"as it is": ONE}).items():
-        try:
-            artifact = workshop.build(path, candidate, samples)
-        except BuildError as error:
-            assert "\n" not in error.message, way
-            continue
+        artifact = workshop.build(path, candidate, samples)
         found = workshop.run(artifact, samples[0])
         check_outputs(found, found, expected, exact=way == "as it is")
         assert artifact.unchanged is None or artifact.sha256 == original.sha256, way
