@@ -24,7 +24,10 @@ def export(
     run_id: Annotated[str | None, typer.Option(help="The point of this MLflow run.")] = None,
     model: Annotated[str | None, typer.Option(help="A registered model: models:/NAME@ALIAS.")] = None,
     format: Annotated[
-        str, typer.Option(help="ort, triton; of a simulated point: vllm, kubernetes, kserve, ray-serve.")
+        str,
+        typer.Option(
+            help="ort, triton; of a simulated point: vllm, tensorrt-llm, triton, kubernetes, kserve, ray-serve."
+        ),
     ] = "ort",
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave sample inputs and outputs out.")] = False,
     no_original: Annotated[bool, typer.Option("--no-original", help="Leave the original model out.")] = False,

@@ -13,12 +13,12 @@ from autotune.core.picked import PickedRun
 
 if TYPE_CHECKING:
     from autotune.core.front import Front, Point
-    from autotune.runs.search_file import SearchFile
+    from autotune.runs.folder import RunFolder
 
 __all__ = ["ExportRequest", "run_export"]
 
-FORMATS = ("ort", "triton", "vllm", "kubernetes", "kserve", "ray-serve")
-_SERVING = FORMATS[2:]  # of language models that were simulated
+FORMATS = ("ort", "triton", "vllm", "tensorrt-llm", "kubernetes", "kserve", "ray-serve")
+_MEASURED, _SERVING = FORMATS[:2], FORMATS[1:]  # triton: of files, and of language models that were simulated
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,23 @@ def run_export(request: ExportRequest) -> int:
     from autotune.cli.output import print_json
 
     _refuse_confusion(request)
-    exported = _as_repository(request) if request.format == "triton" else _exported(request)
+    exported = _exported(request)
     if request.as_json:
         print_json(json.dumps({"schema": "autotune/export/1", "folder": str(request.output), **exported}))
     else:
         print(f"exported {exported['point']} to {request.output}")
-        print(f"next: {_next(request)}")
+        print(f"next: {_next(request, exported)}")
     return 0
 
 
 def _exported(request: ExportRequest) -> dict[str, str]:
+    local = None if request.picked else request.run
+    if local is not None and (served := _served(request, local)) is not None:
+        return served
+    return _as_repository(request) if request.format == "triton" else _as_files(request)
+
+
+def _as_files(request: ExportRequest) -> dict[str, str]:
     local = None if request.picked else request.run
     return _from_tracker(request) if local is None else _from_run(request, local)
 
@@ -63,13 +70,13 @@ def _as_repository(request: ExportRequest) -> dict[str, str]:
 
     with tempfile.TemporaryDirectory(prefix="autotune-export-") as scratch:
         files = Path(scratch) / "files"
-        exported = _exported(replace(request, output=files, original=False))
+        exported = _as_files(replace(request, output=files, original=False))
         write_triton(files, request.output)
     return exported
 
 
-def _next(request: ExportRequest) -> str:
-    if request.format in _SERVING:
+def _next(request: ExportRequest, exported: dict[str, str]) -> str:
+    if exported.get("provenance") == "estimated":
         return f"read {request.output}/README.md: what it needs, and that nothing of it was measured"
     if request.format == "triton":
         return (
@@ -104,33 +111,41 @@ def _refuse_confusion(request: ExportRequest) -> None:
 def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
     """Export the point that was named, else the one that the answer sentence recommends, else the original."""
     from autotune.api.exporting import Exporter
-    from autotune.api.run import read_front
-    from autotune.export import choose_point
-    from autotune.report import recommended
     from autotune.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
-    front = read_front(folder)
-    point = choose_point(front, request.point) if request.point else recommended(front) or front.baseline
-    if front.kind == "simulated":
-        return _served(request, front, point, folder.search)
-    if request.format in _SERVING:
+    front, point = _chosen(request, folder)
+    if request.format not in _MEASURED:
         raise UserError(f"--format {request.format} is for simulated language models", "take ort, or triton")
     Exporter(folder, front, samples=request.samples, original=request.original).export(point, request.output)
     return {"point": point.id, "search": front.search}
 
 
-def _served(request: ExportRequest, front: Front, point: Point, search: SearchFile) -> dict[str, str]:
-    """Write what serves a simulated point: there is no artifact."""
+def _served(request: ExportRequest, run: Path) -> dict[str, str] | None:
+    """Write what serves a simulated point, of which there is no artifact. None: the run was measured."""
     from autotune.export.serving_formats import serving_files, write_serving
+    from autotune.runs.folder import RunFolder
 
+    folder = RunFolder.open(run)
+    front, point = _chosen(request, folder)
+    if front.kind != "simulated":
+        return None
     if request.format not in _SERVING:
         raise UserError(
             f"{point.id} is simulated: nothing was built that --format {request.format} could hold",
             f"take --format {', '.join(_SERVING)}",
         )
-    write_serving(request.output, serving_files(front, point, search, request.format))
-    return {"point": point.id, "search": front.search}
+    write_serving(request.output, serving_files(front, point, folder.search, request.format))
+    return {"point": point.id, "search": front.search, "provenance": "estimated"}
+
+
+def _chosen(request: ExportRequest, folder: RunFolder) -> tuple[Front, Point]:
+    from autotune.api.run import read_front
+    from autotune.export import choose_point
+    from autotune.report import recommended
+
+    front = read_front(folder)
+    return front, choose_point(front, request.point) if request.point else recommended(front) or front.baseline
 
 
 def _from_tracker(request: ExportRequest) -> dict[str, str]:

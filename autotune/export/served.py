@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from autotune.core.candidate import Scalar
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError
 from autotune.core.front import Point
 
-__all__ = ["ServedModel", "engine_arguments", "served_model"]
+__all__ = ["DTYPES", "IN_PLACE", "ServedModel", "served_model"]
 
 _GPU_RESOURCES = {"mi": "amd.com/gpu"}  # the prefix of a device's name → what Kubernetes counts; else NVIDIA's
-_IN_PLACE = {"fp8": "fp8"}  # formats that vLLM converts to while it loads a 16-bit checkpoint
-_DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+IN_PLACE = {"fp8": "fp8"}  # formats that vLLM converts to while it loads a 16-bit checkpoint
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """``devices`` of one replica. ``precision`` of its weights; ``arguments`` are vLLM's engine arguments by name, as its
-    command line and its Python classes call them (https://docs.vllm.ai/en/stable/configuration/engine_args).
-    ``resource`` is what a Kubernetes node offers of the device. ``quantised``: the checkpoint must come in that precision.
+    """``devices`` of one replica. ``precision`` of its weights; ``candidate`` is the point's, which each engine's format reads
+    by that engine's names. ``resource`` is what a Kubernetes node offers of the device. ``quantised``: the checkpoint must
+    come in that precision.
     """
 
     model: str
@@ -31,7 +32,7 @@ class ServedModel:
     precision: str
     quantised: bool
     resource: str
-    arguments: dict[str, Any]
+    candidate: Mapping[str, Scalar]
 
 
 def served_model(point: Point, device: DeviceSpec, model: str) -> ServedModel:
@@ -51,33 +52,12 @@ def served_model(point: Point, device: DeviceSpec, model: str) -> ServedModel:
         devices=devices,
         replicas=max(1, round((counted.value if counted and counted.value else devices) / devices)),
         precision=precision,
-        quantised=precision not in _DTYPES and precision not in _IN_PLACE,
+        quantised=precision not in DTYPES and precision not in IN_PLACE,
         resource=next(
             (name for start, name in _GPU_RESOURCES.items() if device.name.startswith(start)), "nvidia.com/gpu"
         ),
-        arguments=engine_arguments(dict(candidate)),
+        candidate=dict(candidate),
     )
-
-
-def engine_arguments(candidate: dict[str, Any]) -> dict[str, Any]:
-    """VLLM's engine arguments for a candidate; what the candidate does not say is left to the engine."""
-    names = {
-        "tp": "tensor_parallel_size",
-        "pp": "pipeline_parallel_size",
-        "max_num_seqs": "max_num_seqs",
-        "max_batched_tokens": "max_num_batched_tokens",
-        "chunked_prefill": "enable_chunked_prefill",
-        "prefix_caching": "enable_prefix_caching",
-        "page_tokens": "block_size",
-    }
-    found = {theirs: candidate[ours] for ours, theirs in names.items() if ours in candidate}
-    precision = str(candidate.get("precision", ""))
-    if precision in _DTYPES:
-        found["dtype"] = _DTYPES[precision]
-    if precision in _IN_PLACE:
-        found["quantization"] = _IN_PLACE[precision]
-    found["kv_cache_dtype"] = str(candidate.get("kv_precision", "auto"))
-    return found
 
 
 def _label(model: str) -> str:

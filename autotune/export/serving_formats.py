@@ -11,6 +11,8 @@ from autotune.core.front import Front, Point
 from autotune.export.kubernetes import kserve_files, kubernetes_files
 from autotune.export.ray_serve import ray_serve_files
 from autotune.export.served import ServedModel, served_model
+from autotune.export.tensorrt_llm import tensorrt_llm_files
+from autotune.export.triton_vllm import triton_vllm_files
 from autotune.export.vllm import vllm_files
 from autotune.runs.search_file import SearchFile
 
@@ -21,7 +23,11 @@ SERVING_FORMATS: Mapping[str, Callable[[ServedModel], dict[str, str]]] = {
     "kubernetes": kubernetes_files,
     "kserve": kserve_files,
     "ray-serve": ray_serve_files,
+    "tensorrt-llm": tensorrt_llm_files,
+    "triton": triton_vllm_files,
 }
+_WITH_REPLICAS = ("kubernetes", "kserve", "ray-serve")  # the others describe one server
+_COMMENTED = (".yaml", ".pbtxt")
 
 
 def serving_files(front: Front, point: Point, search: SearchFile, format: str) -> dict[str, str]:
@@ -43,18 +49,24 @@ def serving_files(front: Front, point: Point, search: SearchFile, format: str) -
         "workload": front.workload.model_dump(mode="json"),
         "metrics": metrics,
     }
-    text = json.dumps(promise, indent=2) + "\n"
-    return {**SERVING_FORMATS[format](served), "promise.json": text, "README.md": _readme(served, format)}
+    told = f"# Point {point.id} of the search {front.search}, simulated: what is expected of it is estimated (promise.json).\n"
+    files = {
+        name: told + text if name.endswith(_COMMENTED) else text
+        for name, text in SERVING_FORMATS[format](served).items()
+    }
+    return files | {"promise.json": json.dumps(promise, indent=2) + "\n", "README.md": _readme(served, format)}
 
 
 def write_serving(folder: Path, files: Mapping[str, str]) -> None:
     """Write them into an empty or new folder. Raises ``UserError`` when there is anything else in it."""
-    foreign = {entry.name for entry in folder.iterdir()} - set(files) if folder.is_dir() else set[str]()
+    ours = {name.partition("/")[0] for name in files}
+    foreign = {entry.name for entry in folder.iterdir()} - ours if folder.is_dir() else set[str]()
     if foreign or folder.is_file():
         raise UserError(f"{folder} is not empty", "choose an empty or a new folder with -o")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {folder}: {error.strerror}", "choose another folder with -o") from error
@@ -67,4 +79,10 @@ def _readme(served: ServedModel, format: str) -> str:
 Chosen by simulation: nothing of this has been measured, and `promise.json` says `estimated` of every number.
 
 Where the files say `{served.model}`, put the path or the Hugging Face id of {checkpoint}.
-"""
+{_copies(served, format)}"""
+
+
+def _copies(served: ServedModel, format: str) -> str:
+    if served.replicas == 1 or format in _WITH_REPLICAS:
+        return ""
+    return f"\nThis is one of {served.replicas} equal servers, among which requests are to be shared out.\n"

@@ -1,124 +1,104 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError
 from autotune.core.front import Point
-from autotune.core.values import Value
 from autotune.export.served import served_model
-from autotune.export.serving_formats import SERVING_FORMATS, serving_files, write_serving
+from autotune.export.serving_formats import SERVING_FORMATS, write_serving
+from autotune.export.tensorrt_llm import llm_options
+from autotune.export.vllm import command_line, engine_arguments, vllm_files
 from autotune.replay.folder import read_exported
-from autotune.testing.sample_search import sample_front, sample_search
 
-H100 = DeviceSpec(name="h100-sxm", kind="simulated", device_class="gpu")
-CANDIDATE = Candidate(
-    runtime="simulated",
-    precision="fp8",
-    kv_precision="fp8",
-    tp=4,
-    pp=1,
-    batching="continuous",
-    max_num_seqs=128,
-    max_batched_tokens=8192,
-    chunked_prefill=False,
-    page_tokens=16,
-)
+Written = Callable[[str], dict[str, str]]
+GOLDEN = Path(__file__).parent / "golden"
 
 
-def point(candidate: Candidate = CANDIDATE) -> Point:
-    metrics = {
-        "device_count": Value(value=12.0, unit="1", provenance="simulated"),
-        "ttft_p90": Value(value=0.4, low=0.3, high=0.9, unit="s", provenance="simulated"),
-    }
-    return Point(id="t0007", trial="t0007", device="h100-sxm", candidate=candidate, metrics=metrics)
-
-
-def written(format: str) -> dict[str, str]:
-    search = sample_search(Path("run"))
-    devices = {"devices": (H100,)}
-    search = search.model_copy(update={**devices, "context": search.context.model_copy(update=devices)})
-    return serving_files(sample_front(search), point(), search, format)
-
-
-def test_vllm_is_told_every_parameter_by_its_own_names() -> None:
-    content = yaml.safe_load(written("vllm")["vllm.yaml"])
-    assert content.pop("model")
-    assert content == {
-        "tensor-parallel-size": 4,
-        "pipeline-parallel-size": 1,
-        "max-num-seqs": 128,
-        "max-num-batched-tokens": 8192,
-        "enable-chunked-prefill": False,
-        "block-size": 16,
-        "quantization": "fp8",
-        "kv-cache-dtype": "fp8",
-    }
-
-
-def test_a_deployment_has_the_replicas_and_each_pod_its_devices() -> None:
-    deployment, service = yaml.safe_load_all(written("kubernetes")["deployment.yaml"])
-    container = deployment["spec"]["template"]["spec"]["containers"][0]
-    assert deployment["spec"]["replicas"] == 3
-    assert container["resources"] == {"limits": {"nvidia.com/gpu": "4"}}
-    assert "--no-enable-chunked-prefill" in container["args"]
-    assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
-    assert deployment["spec"]["template"]["metadata"]["labels"] == service["spec"]["selector"]
-
-
-def test_an_inference_service_keeps_the_number_of_replicas() -> None:
-    predictor = yaml.safe_load(written("kserve")["inference_service.yaml"])["spec"]["predictor"]
-    assert (predictor["minReplicas"], predictor["maxReplicas"]) == (3, 3)
-    assert "--tensor-parallel-size=4" in predictor["model"]["args"]
-
-
-def test_ray_serve_gets_the_engine_s_own_arguments() -> None:
-    application = yaml.safe_load(written("ray-serve")["serve.yaml"])["applications"][0]
-    model = application["args"]["llm_configs"][0]
-    assert model["engine_kwargs"]["max_num_batched_tokens"] == 8192
-    assert model["deployment_config"]["autoscaling_config"]["min_replicas"] == 3
+def changed(point: Point, **parameters: object) -> Point:
+    return point.model_copy(update={"candidate": point.candidate.with_(**parameters)})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("format", SERVING_FORMATS)
-def test_whatever_was_simulated_is_only_estimated_of_a_server(format: str) -> None:
-    promise = json.loads(written(format)["promise.json"])
+def test_every_format_writes_what_was_reviewed(format: str, written: Written) -> None:
+    expected = {
+        str(path.relative_to(GOLDEN / format)): path.read_text()
+        for path in (GOLDEN / format).rglob("*")
+        if path.is_file()
+    }
+    files = {name: text for name, text in written(format).items() if name not in ("promise.json", "README.md")}
+    assert files == expected
+
+
+@pytest.mark.parametrize("format", SERVING_FORMATS)
+def test_whatever_was_simulated_is_only_estimated_of_a_server(format: str, written: Written) -> None:
+    files = written(format)
+    promise = json.loads(files["promise.json"])
     assert {value["provenance"] for value in promise["metrics"].values()} == {"estimated"}
     assert promise["replicas"] == 3
+    assert "estimated" in files["README.md"]
+    assert all("estimated" in text for name, text in files.items() if name.endswith((".yaml", ".pbtxt")))
 
 
-def test_a_format_that_no_loading_gives_says_that_the_checkpoint_must_have_it() -> None:
-    served = served_model(point(CANDIDATE.with_(precision="int4")), H100, "m")
+def test_a_format_of_one_server_says_how_many_are_needed(written: Written) -> None:
+    assert "one of 3 equal servers" in written("vllm")["README.md"]
+    assert "equal servers" not in written("kubernetes")["README.md"]
+
+
+def test_a_format_that_no_loading_gives_says_that_the_checkpoint_must_have_it(
+    simulated_point: Point, h100: DeviceSpec
+) -> None:
+    served = served_model(changed(simulated_point, precision="int4"), h100, "m")
     assert served.quantised
-    assert "quantization" not in served.arguments
+    assert "quantization" not in engine_arguments(served)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "device"),
-    [
-        (CANDIDATE.with_(batching="static"), H100),
-        (CANDIDATE, DeviceSpec(name="tpu-v5e", kind="simulated", device_class="asic")),
-    ],
-)
-def test_what_no_engine_serves_so_is_refused(candidate: Candidate, device: DeviceSpec) -> None:
+def test_a_switch_that_is_off_is_off_in_every_version_of_vllm(simulated_point: Point, h100: DeviceSpec) -> None:
+    served = served_model(simulated_point, h100, "m")
+    content = yaml.safe_load(vllm_files(served)["vllm.yaml"])
+    assert content["no-enable-chunked-prefill"] is True
+    assert not any(value is False for value in content.values())
+    assert "--no-enable-chunked-prefill" in command_line(served)
+
+
+def test_an_engine_is_told_the_memory_that_was_simulated(simulated_point: Point, h100: DeviceSpec) -> None:
+    assert engine_arguments(served_model(simulated_point, h100, "m"))["gpu_memory_utilization"] == 0.9
+    less = served_model(changed(simulated_point, memory_share=0.7), h100, "m")
+    assert engine_arguments(less)["gpu_memory_utilization"] == 0.7
+
+
+def test_an_int8_cache_has_a_name_in_vllm_and_none_in_tensorrt_llm(simulated_point: Point, h100: DeviceSpec) -> None:
+    served = served_model(changed(simulated_point, kv_precision="int8"), h100, "m")
+    assert engine_arguments(served)["kv_cache_dtype"] == "int8_per_token_head"
+    with pytest.raises(UserError, match="int8"):
+        llm_options(served)
+
+
+@pytest.mark.parametrize("change", [{"batching": "static"}, {"device": "tpu"}])
+def test_what_no_engine_serves_so_is_refused(change: dict[str, str], simulated_point: Point, h100: DeviceSpec) -> None:
+    device = h100.model_copy(update={"name": "tpu-v5e", "device_class": "asic"}) if "device" in change else h100
     with pytest.raises(UserError):
-        served_model(point(candidate), device, "m")
+        served_model(changed(simulated_point, **change), device, "m")
 
 
-def test_nothing_of_others_is_written_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["vllm", "triton"])
+def test_nothing_of_others_is_written_over(format: str, tmp_path: Path, written: Written) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="not empty"):
-        write_serving(tmp_path, written("vllm"))
-    write_serving(tmp_path / "new", written("vllm"))
-    write_serving(tmp_path / "new", written("vllm"))
+        write_serving(tmp_path, written(format))
+    write_serving(tmp_path / "new", written(format))
+    write_serving(tmp_path / "new", written(format))
 
 
 @pytest.mark.parametrize("name", sorted(SERVING_FORMATS))
-def test_a_servers_configuration_is_told_from_a_folder_that_can_be_run(tmp_path: Path, name: str):
+def test_a_servers_configuration_is_told_from_a_folder_that_can_be_run(
+    tmp_path: Path, name: str, written: Written
+) -> None:
     write_serving(tmp_path / "new", written(name))
     with pytest.raises(UserError, match="holds no model to run"):
         read_exported(tmp_path / "new")

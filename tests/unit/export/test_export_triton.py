@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import importlib.util
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,23 +30,7 @@ SESSION = SessionSettings(
 POLICY = Batching(max_batch=8, delay_s=0.0025, instances=2)
 
 
-def parsed(text: str) -> Any:
-    """The text as Triton's own protocol buffers read it. (Importing tritonclient.grpc would need grpcio; its messages do not.)"""
-    try:
-        file = distribution("tritonclient").locate_file("tritonclient/grpc/model_config_pb2.py")
-    except PackageNotFoundError:
-        pytest.skip("tritonclient is not installed")
-    from google.protobuf import text_format
-
-    spec = importlib.util.spec_from_file_location("triton_model_config_pb2", str(file))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return text_format.Parse(text, module.ModelConfig())
-
-
-def test_the_policy_and_the_session_are_what_triton_reads(config: ExportedConfig) -> None:
+def test_the_policy_and_the_session_are_what_triton_reads(config: ExportedConfig, parsed: Callable[[str], Any]) -> None:
     read = parsed(triton_config("m", config.model_copy(update={"batching": POLICY, "session": SESSION}), [X], [Y]))
     assert (read.name, read.backend, read.max_batch_size) == ("m", "onnxruntime", 8)
     assert read.dynamic_batching.max_queue_delay_microseconds == 2500
@@ -65,7 +48,9 @@ def test_the_policy_and_the_session_are_what_triton_reads(config: ExportedConfig
     assert read.version_policy.latest.num_versions == 1
 
 
-def test_without_a_policy_nothing_is_batched_and_every_axis_is_kept(config: ExportedConfig) -> None:
+def test_without_a_policy_nothing_is_batched_and_every_axis_is_kept(
+    config: ExportedConfig, parsed: Callable[[str], Any]
+) -> None:
     read = parsed(triton_config("m", config, [X], [Y]))
     assert read.max_batch_size == 0
     assert list(read.input[0].dims) == [-1, 64]
@@ -73,7 +58,7 @@ def test_without_a_policy_nothing_is_batched_and_every_axis_is_kept(config: Expo
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float64", "str"])
-def test_types_and_names_of_any_kind_are_read(config: ExportedConfig, dtype: str) -> None:
+def test_types_and_names_of_any_kind_are_read(config: ExportedConfig, parsed: Callable[[str], Any], dtype: str) -> None:
     odd = TensorFacts(name='größe "0":\n\\x', dtype=dtype, shape=("batch",))
     read = parsed(triton_config("m", config.model_copy(update={"batching": POLICY}), [odd], [Y]))
     assert read.input[0].name == odd.name

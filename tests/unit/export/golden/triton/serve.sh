@@ -1,0 +1,2 @@
+#!/bin/sh
+exec tritonserver --model-repository=models "$@"

@@ -1,0 +1,72 @@
+"""What is written for others is held against what they really read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+Written = Callable[[str], dict[str, str]]
+
+
+def known(engine: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "known" / f"{engine}.yaml").read_text())
+    return found
+
+
+def vllm_arguments(format: str, written: Written) -> dict[str, Any]:
+    files = written(format)
+    if format == "triton":
+        return dict(json.loads(files["models/digits/1/model.json"]))
+    if format == "ray-serve":
+        [model] = yaml.safe_load(files["serve.yaml"])["applications"][0]["args"]["llm_configs"]
+        return dict(model["engine_kwargs"])
+    return dict(yaml.safe_load(files["vllm.yaml"]))
+
+
+@pytest.mark.parametrize("format", ["vllm", "triton", "ray-serve"])
+def test_vllm_knows_every_argument_and_takes_every_value(format: str, written: Written) -> None:
+    of_vllm = known("vllm")
+    for name, value in vllm_arguments(format, written).items():
+        argument = name.removeprefix("no-").replace("-", "_")
+        assert argument in of_vllm["arguments"]
+        assert value in of_vllm["values"].get(argument, [value])
+
+
+@pytest.mark.parametrize("format", ["kubernetes", "kserve"])
+def test_vllm_knows_every_option_of_a_container(format: str, written: Written) -> None:
+    [text] = [text for name, text in written(format).items() if name.endswith(".yaml")]
+    spec = next(yaml.safe_load_all(text))["spec"]
+    args = (
+        spec["predictor"]["model"]["args"] if format == "kserve" else spec["template"]["spec"]["containers"][0]["args"]
+    )
+    names = {word.removeprefix("--").removeprefix("no-").partition("=")[0].replace("-", "_") for word in args}
+    assert names - {"model_name"} <= set(known("vllm")["arguments"])  # KServe's own
+
+
+def test_tensorrt_llm_knows_every_option_and_takes_every_value(written: Written) -> None:
+    of_engine = known("tensorrt_llm")
+    options = yaml.safe_load(written("tensorrt-llm")["options.yaml"])
+    assert set(options) <= set(of_engine["arguments"])
+    for section in ("kv_cache_config", "scheduler_config"):
+        assert set(options[section]) <= set(of_engine[section])
+        for name, value in options[section].items():
+            assert value in of_engine["values"].get(name, [value])
+
+
+def test_kubernetes_itself_accepts_the_objects(written: Written) -> None:
+    validator = pytest.importorskip("kubernetes_validate")
+    for content in yaml.safe_load_all(written("kubernetes")["deployment.yaml"]):
+        validator.validate(content, validator.latest_version(), strict=True)
+
+
+def test_triton_reads_the_model_s_configuration(written: Written, parsed: Callable[[str], Any]) -> None:
+    read = parsed(written("triton")["models/digits/config.pbtxt"])
+    assert (read.name, read.backend, read.max_batch_size) == ("digits", "vllm", 0)
+    assert read.model_transaction_policy.decoupled
+    assert [tensor.name for tensor in read.output] == ["text_output"]
+    assert [(group.count, group.Kind.Name(group.kind)) for group in read.instance_group] == [(1, "KIND_MODEL")]
