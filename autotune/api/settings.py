@@ -16,7 +16,8 @@ class SearchSettings(Frozen):
     ``preprocess``: what is done to images, as the command line writes it. ``code_folder``: where ``module:function`` is found
     besides the installed packages; None: the current folder.
     ``goal``: one word instead of ``objectives``; None: no such word was given.
-    ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals.
+    ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals. ``own``: simulated devices are bought,
+    written off over ``years``, at ``electricity`` in USD/kWh and that PUE; None: ``Ownership``'s defaults.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
     """
 
@@ -49,3 +50,7 @@ class SearchSettings(Frozen):
     rate: str | None = None
     spare: int = 0
     confidence: float = 0.8
+    own: bool = False
+    years: float | None = None
+    electricity: float | None = None
+    pue: float | None = None

@@ -80,7 +80,11 @@ def no_data() -> DataFacts:
 
 def refuse_only_simulated(settings: SearchSettings) -> None:
     """Raise ``UserError`` for options that mean something on simulated devices only."""
-    for option, given in (("--rate", settings.rate is not None), ("--spare", settings.spare > 0)):
+    for option, given in (
+        ("--rate", settings.rate is not None),
+        ("--spare", settings.spare > 0),
+        ("--own", settings.own),
+    ):
         if given:
             raise UserError(
                 f"{option} is for language models on simulated devices", "leave it out, or give such a --device"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from autotune.api.composing import compose_space, offers_for
 from autotune.api.goals import goal_objectives
 from autotune.api.options import read_workload
+from autotune.api.owning import price_remarks, read_ownership
 from autotune.api.settings import SearchSettings
 from autotune.api.simulated import (
     able_devices,
@@ -38,7 +39,7 @@ def simulated_context(
     """The context, the space and the remarks. Raises ``UserError`` for every mistake, and when no device runs the model."""
     _refuse_measuring(settings)
     asked = read_workload(_workload_name(settings, model))
-    fleet = read_fleet(settings, asked)
+    fleet, ownership = read_fleet(settings, asked), read_ownership(settings)
     workload = serving_load(asked, fleet) if model.format == LANGUAGE_MODEL else asked
     offers = offers_for(backends, model, devices)
     able = able_devices(devices, offers)
@@ -62,8 +63,10 @@ def simulated_context(
         seed=settings.seed,
         confidence=settings.confidence,
         fleet=fleet,
+        ownership=ownership,
     )
     remarks = simulated_remarks(able, offers, workload, fleet, settings.confidence)
+    remarks += price_remarks(able, ownership)
     return context, _screened(context, space, backends), [*model.notes, *remarks]
 
 
@@ -71,16 +74,7 @@ def _screened(context: SearchContext, space: SearchSpace, backends: Sequence[Bac
     """The space with what a backend's estimate would try first."""
     from autotune.searching.screened import screened_places
 
-    places = screened_places(
-        space,
-        context.model,
-        context.devices,
-        context.workload,
-        context.objectives,
-        context.limits,
-        backends,
-        context.seed,
-    )
+    places = screened_places(space, context, backends)
     return space.model_copy(update={"screened": places})
 
 

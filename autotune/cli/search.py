@@ -85,6 +85,19 @@ def search(
     confidence: Annotated[
         float, typer.Option(help="Of simulated intervals; limits hold at their worse end.", rich_help_panel=_WHAT)
     ] = 0.8,
+    own: Annotated[
+        bool, typer.Option("--own", help="Cost of devices that are bought, not rented.", rich_help_panel=_WHAT)
+    ] = False,
+    years: Annotated[
+        float | None, typer.Option(help="With --own: written off over so many years. Default 3.", rich_help_panel=_WHAT)
+    ] = None,
+    electricity: Annotated[
+        float | None, typer.Option(help="With --own: USD a kWh. Default 0.12.", rich_help_panel=_WHAT)
+    ] = None,
+    pue: Annotated[
+        float | None,
+        typer.Option(help="With --own: the building's energy over the computers'. Default 1.3.", rich_help_panel=_WHAT),
+    ] = None,
     energy: Annotated[str, typer.Option(help="auto, counter or off.", rich_help_panel=_WHAT)] = "auto",
     power_model: Annotated[Path | None, typer.Option(help="YAML with this CPU's power.", rich_help_panel=_WHAT)] = None,
     backend: Annotated[
@@ -129,6 +142,10 @@ def search(
         "rate": rate,
         "spare": spare,
         "confidence": confidence,
+        "own": own,
+        "years": years,
+        "electricity": electricity,
+        "pue": pue,
         "energy": energy,
         "power_model": power_model,
         "backends": tuple(backend or ()),

@@ -13,6 +13,7 @@ from autotune.core.frozen import Record
 from autotune.core.limits import Limit
 from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective
+from autotune.core.ownership import Ownership
 from autotune.core.power import PowerModel
 from autotune.core.trial import Trial
 from autotune.core.values import Value
@@ -27,7 +28,8 @@ class SearchContext(Record):
     ``folder`` is the run folder. ``build_parameters`` names the parameters that change the artifact.
     ``metric`` is the quality metric's name (``top1``, ``module:function``), None: fidelity to the original.
     ``power`` None: energy is not estimated. ``custom_op_library`` None: none.
-    ``confidence`` is that of simulated values' intervals; ``fleet`` the load that simulated replicas share, None: one alone.
+    ``confidence`` is that of simulated values' intervals; ``fleet`` the load that simulated replicas share, None: one alone;
+    ``ownership`` how simulated devices are paid for that are bought, None: they are rented.
     ``code_folder`` is where the user's ``module:function`` is found, last of all; None: the current folder.
     """
 
@@ -48,6 +50,7 @@ class SearchContext(Record):
     code_folder: Path | None = None
     confidence: float = 0.8
     fleet: Fleet | None = None
+    ownership: Ownership | None = None
     environment: Environment
     seed: int = 0
 

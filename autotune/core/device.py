@@ -21,7 +21,8 @@ class DeviceSpec(Record):
 
     ``memory_bytes`` None: unknown. ``isa`` lists the instruction-set flags that matter to results (``avx512_vnni``).
     A simulated device: ``confidence`` is of its figures, ``figures`` the SHA-256 of its description, ``file`` that description
-    when it is the user's own. None: the device is real, or it comes with the backend.
+    when it is the user's own. None: the device is real, or it comes with the backend. ``prices``: what it costs, and who says
+    so, for a person to read.
     """
 
     name: str
@@ -34,3 +35,4 @@ class DeviceSpec(Record):
     confidence: Confidence | None = Field(default=None, exclude_if=lambda value: value is None)
     figures: str | None = Field(default=None, exclude_if=lambda value: value is None)
     file: Path | None = Field(default=None, exclude_if=lambda value: value is None)
+    prices: str | None = Field(default=None, exclude_if=lambda value: value is None)

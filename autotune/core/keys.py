@@ -12,10 +12,10 @@ __all__ = ["build_key", "trial_key"]
 
 def trial_key(context: SearchContext, candidate: Candidate, device: str, plan: Plan, repeat: int) -> str:
     """Return the key of a trial: model, candidate, device, workload, plan, repeat, quality data, versions and host."""
-    fleet = {} if context.fleet is None else {"fleet": context.fleet.model_dump(mode="json")}
+    simulated = {"fleet": context.fleet, "ownership": context.ownership}
     return hash_json(
         {
-            **fleet,
+            **{name: what.model_dump(mode="json") for name, what in simulated.items() if what is not None},
             "model": context.model.sha256,
             "candidate": candidate.model_dump(),
             "device": context.device(device).model_dump(mode="json"),

@@ -15,6 +15,7 @@ from autotune.core.device import DeviceSpec
 from autotune.core.front import Front
 from autotune.core.limits import Limit
 from autotune.core.model import ModelFacts
+from autotune.core.ownership import Ownership
 from autotune.core.picked import PickedRun
 from autotune.core.samples import Requests, Samples, Tensors
 from autotune.core.serving import Load, Served
@@ -135,12 +136,13 @@ class Simulating(Protocol):
         limits: Sequence[Limit] = (),
         confidence: float = 0.8,
         seed: int = 0,
+        own: Ownership | None = None,
     ) -> Mapping[str, Value]:
         """Every metric that is known of the candidate there, provenance ``simulated`` or ``published``.
 
         ``low``..``high`` holds the true value with probability ``confidence``. The same arguments give the same values.
-        ``limits`` are what a request must hold to count for ``goodput``. Raises ``BuildError`` (out_of_memory, unsupported)
-        or ``MeasureError`` with the reason when the candidate cannot run there.
+        ``limits`` are what a request must hold to count for ``goodput``. ``own`` None: costs are rents. Raises ``BuildError``
+        (out_of_memory, unsupported) or ``MeasureError`` with the reason when the candidate cannot run there.
         """
         ...
 
@@ -150,7 +152,12 @@ class Screening(Protocol):
     """What a simulating backend may have besides: a rough look at a whole space, which proposes what is simulated first."""
 
     def screen(
-        self, model: ModelFacts, candidates: Sequence[Candidate], device: DeviceSpec, workload: Workload
+        self,
+        model: ModelFacts,
+        candidates: Sequence[Candidate],
+        device: DeviceSpec,
+        workload: Workload,
+        own: Ownership | None = None,
     ) -> Sequence[Mapping[str, float] | None]:
         """Of each candidate, in its metrics' SI units, estimates by metric, or by family (``ttft`` for ``ttft_p90``).
 

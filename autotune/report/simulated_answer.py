@@ -28,7 +28,7 @@ def simulated_sentence(front: Front) -> str | None:
     if not ranked:
         return None
     best = ranked[0]
-    told = [text for text in (_price(front, best), *_times(front, best)) if text]
+    told = [text for text in (_price(front, best) + _rests_on(front, best), *_times(front, best)) if text]
     text = f"Use {best.id}: {_fleet(best)}{_purpose(front)}: {', '.join(told)}; simulated, not measured."
     return f"{text}{_runner_up(front, ranked)}"
 
@@ -58,6 +58,13 @@ def _price(front: Front, point: Point) -> str:
     if name not in _SAID_OF_COST:
         return f"{find_metric(name).label} {format_value(name, value, interval=True)}"
     return f"{_dollars(value.value)} {_SAID_OF_COST[name]}{_ends(value)}"
+
+
+def _rests_on(front: Front, point: Point) -> str:
+    """Whether that is rent or ownership, at which prices, and who says so."""
+    value = point.metrics.get(_cost(front) or "")
+    paid = value is not None and value.known and value.unit == "USD" and value.basis
+    return f" [{value.basis}]" if value is not None and paid else ""
 
 
 def _times(front: Front, point: Point) -> list[str]:

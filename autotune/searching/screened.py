@@ -9,16 +9,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.core.assignment import SearchContext
 from autotune.core.candidate import Candidate
-from autotune.core.device import DeviceSpec
 from autotune.core.limits import Limit
 from autotune.core.metrics import percentile_of
-from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective
 from autotune.core.pareto import non_dominated
 from autotune.core.ports import Backend, Screening
 from autotune.core.space import SearchSpace
-from autotune.core.workload import Workload
 from autotune.searching.unseen import draw_candidate
 
 __all__ = ["Place", "promising", "screened_places"]
@@ -31,29 +29,20 @@ _WHOLE = 20_000  # candidates: a larger space is sampled
 _STANDS_FOR = {"cost_per_month": "cost_per_million_tokens"}  # under a given load the order is the same, nearly
 
 
-def screened_places(
-    space: SearchSpace,
-    model: ModelFacts,
-    devices: Sequence[DeviceSpec],
-    workload: Workload,
-    objectives: Sequence[Objective],
-    limits: Sequence[Limit],
-    backends: Sequence[Backend],
-    seed: int,
-) -> tuple[Place, ...]:
-    """The most promising places of the whole space, or of a sample that ``seed`` draws; none where no backend screens."""
+def screened_places(space: SearchSpace, context: SearchContext, backends: Sequence[Backend]) -> tuple[Place, ...]:
+    """The most promising places of the whole space, or of a sample that the seed draws; none where no backend screens."""
     places: list[Place] = []
     figures: list[Figures] = []
-    candidates = _candidates(space, seed)
+    candidates = _candidates(space, context.seed)
     for backend in backends:
         if isinstance(backend, Screening):
             own = [candidate for candidate in candidates if candidate.get("runtime") == backend.name]
-            for device in devices:
-                seen = backend.screen(model, own, device, workload)
+            for device in context.devices:
+                seen = backend.screen(context.model, own, device, context.workload, context.ownership)
                 able = [(one, found) for one, found in zip(own, seen, strict=True) if found is not None]
                 places += [(device.name, one) for one, _ in able]
                 figures += [found for _, found in able]
-    return tuple(places[row] for row in promising(figures, objectives, limits))
+    return tuple(places[row] for row in promising(figures, context.objectives, context.limits))
 
 
 def promising(figures: Sequence[Figures], objectives: Sequence[Objective], limits: Sequence[Limit]) -> list[int]:

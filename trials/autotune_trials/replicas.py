@@ -117,4 +117,5 @@ def _times(value: Value, factor: float, basis: str) -> Value:
     ends = {
         end: None if number is None else number * factor for end, number in (("low", value.low), ("high", value.high))
     }
-    return value.model_copy(update={"value": value.value * factor, "basis": basis, **ends})
+    whole = f"{basis}; {value.basis}" if value.basis else basis
+    return value.model_copy(update={"value": value.value * factor, "basis": whole, **ends})

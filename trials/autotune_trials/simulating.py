@@ -46,6 +46,7 @@ def _simulation(assignment: Assignment) -> Callable[[Workload], Mapping[str, Val
             limits=context.limits,
             confidence=context.confidence,
             seed=context.seed,
+            own=context.ownership,
         )
 
     return at

@@ -14,6 +14,7 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import BuildError, OpenError
 from autotune.core.limits import Limit
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune.core.ownership import Ownership
 from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer
@@ -77,6 +78,7 @@ class SimulatedBackend:
         limits: Sequence[Limit] = (),
         confidence: float = 0.8,
         seed: int = 0,
+        own: Ownership | None = None,
     ) -> Mapping[str, Value]:
         """Serve the workload in virtual time. Raises ``BuildError`` and ``MeasureError`` as ``Simulating`` says."""
         from autotune_backends.simulated.described import device_of, transformer_of
@@ -90,16 +92,22 @@ class SimulatedBackend:
             limits=limits,
             confidence=confidence,
             seed=seed,
+            own=own,
         )
 
     def screen(
-        self, model: ModelFacts, candidates: Sequence[Candidate], device: DeviceSpec, workload: Workload
+        self,
+        model: ModelFacts,
+        candidates: Sequence[Candidate],
+        device: DeviceSpec,
+        workload: Workload,
+        own: Ownership | None = None,
     ) -> Sequence[Mapping[str, float] | None]:
         """Steady states without events, as ``Screening`` says."""
         from autotune_backends.simulated.described import device_of, transformer_of
         from autotune_backends.simulated.screening import screened
 
-        return screened(transformer_of(model), device_of(device), candidates, workload)
+        return screened(transformer_of(model), device_of(device), candidates, workload, own)
 
     def build(
         self,

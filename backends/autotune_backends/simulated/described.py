@@ -11,6 +11,7 @@ from typing import cast, get_args
 from autotune.core.device import Confidence, DeviceSpec
 from autotune.core.hashing import hash_json
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune_backends.simulated.costing import said_of_prices
 from autotune_backends.simulated.devices import SimulatedDevice, device_named
 from autotune_backends.simulated.transformers import TransformerModel, model_named
 
@@ -47,7 +48,12 @@ def spec_of(device: SimulatedDevice, file: Path | None = None) -> DeviceSpec:
     """The device as the hub knows it; ``file`` is its description when it is the user's own."""
     confidence = device.confidence if device.confidence in get_args(Confidence) else "low"
     figures = hash_json(json.loads(json.dumps(dataclasses.asdict(device))))
-    changes = {"confidence": cast("Confidence", confidence), "figures": figures, "file": file}
+    changes = {
+        "confidence": cast("Confidence", confidence),
+        "figures": figures,
+        "file": file,
+        "prices": said_of_prices(device),
+    }
     return device.spec().model_copy(update=changes)
 
 

@@ -11,9 +11,11 @@ from autotune.core.errors import BuildError
 from autotune.core.fleet import HOURS_PER_MONTH
 from autotune.core.limits import Limit
 from autotune.core.metrics import find_metric
+from autotune.core.ownership import Ownership
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 from autotune_backends.simulated.accuracy import published_accuracy
+from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.serving import ServingResult, metrics, simulate_serving
 from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
@@ -21,6 +23,7 @@ from autotune_backends.simulated.transformers import TransformerModel
 
 __all__ = ["predict"]
 
+_COSTS = ("cost_per_month", "cost_per_million_tokens")
 _KNOWN_FOR = 0.8  # the share of measurements that step costs' interval holds
 
 
@@ -56,6 +59,7 @@ def predict(
     limits: Sequence[Limit],
     confidence: float,
     seed: int,
+    own: Ownership | None = None,
 ) -> dict[str, Value]:
     """Serve the workload three times: as expected, and with every step as slow and as fast as it may really be.
 
@@ -65,10 +69,12 @@ def predict(
     costs = _priced(model, device, candidate)
     slower = 1 + _error(costs.interval, confidence)
     runs = [
-        _metrics(simulate_serving(_Slower(costs, factor), candidate, workload, seed), costs, device, limits, candidate)
+        _metrics(
+            simulate_serving(_Slower(costs, factor), candidate, workload, seed), costs, device, limits, candidate, own
+        )
         for factor in (1.0, slower, 1 / slower)
     ]
-    spread = {name: _spread(name, [run[name] for run in runs if name in run]) for name in runs[0]}
+    spread = {name: _spread([run[name] for run in runs if name in run]) for name in runs[0]}
     return spread | _quality(model, candidate)
 
 
@@ -102,6 +108,7 @@ def _metrics(
     device: SimulatedDevice,
     limits: Sequence[Limit],
     candidate: Candidate,
+    own: Ownership | None,
 ) -> dict[str, Value]:
     """One run's. Known exactly, or by one price: without an interval of their own yet."""
     found = metrics(result, limits, basis=f"{costs.basis} on {device.name}, {device.confidence} confidence")
@@ -110,13 +117,14 @@ def _metrics(
     power_w = _power_w(result, costs)
     if power_w is not None:
         extra |= {"power": power_w, "energy_per_token": power_w * result.span_s / tokens}
-    if device.price_usd_per_h is not None:
-        usd_per_h = costs.devices * sum(device.price_usd_per_h) / 2
-        extra["cost_per_month"] = usd_per_h * HOURS_PER_MONTH
-        extra["cost_per_million_tokens"] = usd_per_h / 3600 * result.span_s / tokens * 1e6
+    hourly = hourly_cost(device, costs.devices, power_w, own)
+    if hourly is not None:
+        extra["cost_per_month"] = hourly.usd * HOURS_PER_MONTH
+        extra["cost_per_million_tokens"] = hourly.usd / 3600 * result.span_s / tokens * 1e6
     basis = f"{costs.devices} × {device.name} with tp={candidate.get('tp', 1)} pp={candidate.get('pp', 1)}"
+    said = dict.fromkeys(_COSTS, hourly.basis) if hourly is not None else {}
     return found | {
-        name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=basis)
+        name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=said.get(name, basis))
         for name, number in extra.items()
     }
 
@@ -134,8 +142,8 @@ def _power_w(result: ServingResult, costs: StepCosts) -> float | None:
     return costs.power_w(min(1.0, work.flops / (span_s * layers.peak)), min(1.0, moved / (span_s * layers.bandwidth)))
 
 
-def _spread(name: str, values: Sequence[Value]) -> Value:
+def _spread(values: Sequence[Value]) -> Value:
     numbers = [value.value for value in values if value.value is not None]
-    if not numbers or name in ("device_count", "size", "cost_per_month"):
+    if not numbers or min(numbers) == max(numbers):
         return values[0]
     return values[0].model_copy(update={"low": min(numbers), "high": max(numbers)})

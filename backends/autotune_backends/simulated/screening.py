@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from autotune.core.candidate import Candidate, Scalar
+from autotune.core.ownership import Ownership
 from autotune.core.workload import Workload
+from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.pricing import LayerCosts
 from autotune_backends.simulated.screen import ClosedLoop, closed_loop
@@ -23,7 +25,11 @@ _Key = tuple[Scalar | None, ...]
 
 
 def screened(
-    model: TransformerModel, device: SimulatedDevice, candidates: Sequence[Candidate], workload: Workload
+    model: TransformerModel,
+    device: SimulatedDevice,
+    candidates: Sequence[Candidate],
+    workload: Workload,
+    own: Ownership | None = None,
 ) -> list[Figures | None]:
     """Of each candidate, means by the family of a metric (``ttft`` for ``ttft_p90``); None where it cannot run.
 
@@ -41,7 +47,7 @@ def screened(
     for candidate in candidates:
         key = _key(candidate, _PRICED)
         if key not in seen:
-            seen[key] = _figures(model, device, candidate, *lengths, layers)
+            seen[key] = _figures(model, device, candidate, *lengths, layers, own)
         found.append(seen[key])
     return found
 
@@ -58,6 +64,7 @@ def _figures(
     inputs: int,
     outputs: int,
     layers: dict[_Key, LayerCosts],
+    own: Ownership | None,
 ) -> Figures | None:
     """``layers`` that were priced before; new ones are added."""
     key = _key(candidate, _LAYERS)
@@ -71,10 +78,11 @@ def _figures(
         loop = closed_loop(costs, users, max(1, inputs), max(1, outputs), **most)
     except (Infeasible, ValueError):  # the second: not one request fits
         return None
-    return _named(costs, loop, device, outputs)
+    hourly = hourly_cost(device, costs.devices, loop.power_w, own)
+    return _named(costs, loop, outputs, hourly.usd if hourly is not None else None)
 
 
-def _named(costs: StepCosts, loop: ClosedLoop, device: SimulatedDevice, outputs: int) -> Figures:
+def _named(costs: StepCosts, loop: ClosedLoop, outputs: int, usd_per_h: float | None) -> Figures:
     figures = {
         "ttft": loop.ttft_s,
         "tpot": loop.tpot_s,
@@ -85,7 +93,6 @@ def _named(costs: StepCosts, loop: ClosedLoop, device: SimulatedDevice, outputs:
     }
     if loop.power_w is not None:
         figures |= {"power": loop.power_w, "energy_per_token": loop.power_w / loop.output_throughput}
-    if device.price_usd_per_h is not None:
-        usd_per_s = costs.devices * sum(device.price_usd_per_h) / 2 / 3600
-        figures["cost_per_million_tokens"] = usd_per_s / loop.output_throughput * 1e6
+    if usd_per_h is not None:
+        figures["cost_per_million_tokens"] = usd_per_h / 3600 / loop.output_throughput * 1e6
     return figures

@@ -6,6 +6,7 @@ import pytest
 
 from autotune.core.candidate import Candidate
 from autotune.core.errors import BuildError, UserError
+from autotune.core.ownership import Ownership
 from autotune.core.ports import Simulating
 from autotune.core.workload import BUILT_IN
 from autotune_backends.simulated import SimulatedBackend
@@ -29,6 +30,24 @@ def test_devices_are_simulated_and_say_how_sure_their_figures_are() -> None:
 def test_a_model_that_nobody_knows_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UserError, match=r"llama-3\.1-70b"):
         BACKEND.language_model("llama-3.1-71b")
+
+
+def test_owning_costs_what_was_paid_and_the_electricity_and_stands_beside_the_rent() -> None:
+    own = Ownership(years=3, electricity_usd_per_kwh=0.12, pue=1.3)
+    found = BACKEND.simulate(SMALL, Candidate(tp=2), H100, CHAT, own=own)
+    hourly = 60_000 / (3 * 8766) + found["power"].value / 1000 * 1.3 * 0.12
+    assert found["cost_per_month"].value == pytest.approx(hourly * 8766 / 12)
+    assert "owned over 3 years" in found["cost_per_month"].basis
+    assert "rent would be 2 to 5 USD" in found["cost_per_month"].basis
+    assert found["cost_per_month"].low < found["cost_per_month"].high
+    rented = BACKEND.simulate(SMALL, Candidate(tp=2), H100, CHAT)
+    assert "mercatus" in rented["cost_per_month"].basis
+
+
+def test_a_price_that_nobody_gave_is_unknown_and_not_the_rent() -> None:
+    found = BACKEND.simulate(SMALL, Candidate(tp=1), BACKEND.simulated_device("l40s"), CHAT, own=Ownership())
+    assert "cost_per_month" not in found
+    assert "cost_per_million_tokens" not in found
 
 
 def test_a_folder_is_read_by_its_configuration_and_has_its_hash(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ def asked(**changes: object) -> SearchSettings:
         ({"objectives": ("perplexity",)}, "is not simulated"),
         ({"limits": ("fidelity>=0.9",)}, "fidelity is unknown"),
         ({"limits": ("cost_per_month<=100USD",)}, "--rate"),
+        ({"years": 3.0}, "give --own with it"),
+        ({"own": True, "pue": 0.5}, "--pue 0.5"),
+        ({"own": True, "electricity": -1.0}, "--electricity -1"),
         ({"metric": "top1"}, "is for what is measured"),
         ({"devices": ("missing.yaml",)}, "missing.yaml"),
     ],
@@ -61,6 +64,15 @@ def test_a_rate_makes_a_fleet_whose_cost_counts() -> None:
     search = prepare(asked(rate="50/s", spare=1)).search
     assert search.context.fleet.rate_per_s == 50
     assert "cost_per_month" in {goal.metric for goal in search.objectives}
+
+
+def test_what_is_bought_says_its_prices_and_what_is_not_in_them() -> None:
+    search = prepare(asked(devices=("h100-sxm", "l40s"), own=True, years=4.0)).search
+    told = "\n".join(search.remarks)
+    assert search.context.ownership.years == 4
+    assert "no quote" in told
+    assert "l40s: rent 0.8 to 1.9 USD a device-hour (a range, recalled, not verified); purchase unknown" in told
+    assert "without host, network, space, staff or interest" in told
 
 
 @pytest.mark.parametrize("goal", ["latency", "throughput", "cost", "energy"])

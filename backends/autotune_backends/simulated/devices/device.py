@@ -54,9 +54,10 @@ class Power:
 class SimulatedDevice:
     """``peak``: dense operations a second by precision. Bytes, B/s, seconds, watts, US dollars an hour.
 
-    A field that is None is unknown. ``price_usd_per_h`` is a range. ``gemm_floor_s``: what a matrix product takes at least,
-    by precision (quantising its activations included); ``launch_s``: what any kernel takes at least.
-    ``supports``: what the device can run (``models``: name patterns; empty: any). ``confidence`` is of the figures here.
+    A field that is None is unknown. ``price_usd_per_h``, the rent, and ``purchase_usd``, the price of one device, are ranges.
+    ``gemm_floor_s``: what a matrix product takes at least, by precision (quantising its activations included); ``launch_s``:
+    what any kernel takes at least. ``supports``: what the device can run (``models``: name patterns; empty: any).
+    ``confidence`` is of the figures here.
     """
 
     name: str
@@ -73,6 +74,7 @@ class SimulatedDevice:
     power: Power | None = None
     price_usd_per_h: tuple[float, float] | None = None
     price_as_of: str | None = None
+    purchase_usd: tuple[float, float] | None = None
     lead_time_days: float | None = None
     build_s: float | None = None
     host_step_s: float | None = None
