@@ -64,6 +64,39 @@ def test_kubernetes_itself_accepts_the_objects(written: Written) -> None:
         validator.validate(content, validator.latest_version(), strict=True)
 
 
+def test_kserve_has_every_field_with_its_type(written: Written) -> None:
+    """The package itself is too heavy for this: it brings gRPC's compiler, pandas and servers, and older psutil and protobuf."""
+    models = known("kserve")
+    service = yaml.safe_load(written("kserve")["inference_service.yaml"])
+    assert faults(service, "V1beta1InferenceService", models) == []
+
+
+def faults(content: Any, type_name: str, models: dict[str, Any], where: str = "") -> list[str]:
+    """Fields that the model does not have, and values of another type than its."""
+    if type_name in models:
+        unknown = [f"{where}.{name}" for name in content if name not in models[type_name]]
+        known_ones = ((name, models[type_name][name]) for name in content if name in models[type_name])
+        return unknown + [
+            fault for name, kind in known_ones for fault in faults(content[name], kind, models, f"{where}.{name}")
+        ]
+    if type_name.startswith("list["):
+        return [fault for one in content for fault in faults(one, type_name[5:-1], models, where)]
+    if type_name.startswith("dict("):
+        return [] if all(isinstance(text, str) for pair in content.items() for text in pair) else [where]
+    plain = {"str": str, "int": int, "bool": bool}
+    return [] if type_name in plain and type(content) is plain[type_name] else [where]
+
+
+def test_a_field_that_kserve_does_not_have_or_of_another_type_would_be_seen() -> None:
+    models = known("kserve")
+    assert faults(
+        {"spec": {"predictor": {"minReplica": 1, "maxReplicas": "2"}}}, "V1beta1InferenceService", models
+    ) == [
+        ".spec.predictor.minReplica",
+        ".spec.predictor.maxReplicas",
+    ]
+
+
 def test_triton_reads_the_model_s_configuration(written: Written, parsed: Callable[[str], Any]) -> None:
     read = parsed(written("triton")["models/digits/config.pbtxt"])
     assert (read.name, read.backend, read.max_batch_size) == ("digits", "vllm", 0)
