@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from pydantic import ConfigDict, RootModel
 
@@ -39,7 +40,7 @@ class Candidate(RootModel[dict[str, Scalar]], Mapping[str, Scalar]):
     def __str__(self) -> str:
         return " ".join(f"{name}={value}" for name, value in self.root.items())
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Canonical JSON: equal candidates have equal text. (``True`` and ``1`` are different values.)"""
         return canonical_json(self.root)

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 import yaml
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "ci"
 DIGITS = ROOT / "examples" / "digits"

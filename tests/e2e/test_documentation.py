@@ -16,6 +16,8 @@ import typer.main
 
 from autotune.cli.main import app
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {

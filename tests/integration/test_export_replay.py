@@ -25,6 +25,8 @@ from autotune.replay.folder import read_exported
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
+pytestmark = pytest.mark.alone
+
 SETTINGS = SessionSettings(
     options={
         "graph_optimization_level": "ORT_ENABLE_ALL",

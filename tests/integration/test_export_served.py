@@ -30,6 +30,8 @@ from autotune.models import read_model
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
+pytestmark = pytest.mark.alone
+
 POLICY = Batching(max_batch=8, delay_s=0.005, instances=2)
 LOAD = Workload(
     name="w", phases=(Phase(scenario="server", rate_per_s=200, duration_s=0.5, limits=("latency_p90<=1s",)),)

@@ -31,6 +31,8 @@ from autotune.models import read_model
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
+pytestmark = pytest.mark.alone
+
 SETTINGS = SessionSettings(
     options={"intra_op_num_threads": 1},
     config_entries={"session.intra_op.allow_spinning": "0"},

@@ -150,10 +150,15 @@ class Store:
         return str(run.info.run_id)
 
     @_guarded
-    def write(self, run_id: str, row: Row) -> None:
-        """Write all of a row, and end the run. Writing it again changes nothing."""
+    def begin(self, experiment: str, row: Row) -> str:
+        """Make the run of a row, with all its tags at once: a tag later is another round trip. Return the run's id."""
         tags = row.tags | ({"mlflow.note.content": row.note} if row.note else {})
-        self.log(run_id, row.finished_ms, row.metrics, row.parameters, tags)
+        return self.start(experiment, row.name, row.started_ms, tags)
+
+    @_guarded
+    def write(self, run_id: str, row: Row) -> None:
+        """Write the numbers, parameters and files of a row, and end its run. Writing it again changes nothing."""
+        self.log(run_id, row.finished_ms, row.metrics, row.parameters)
         for name, text in row.files.items():
             self._client.log_text(run_id, text, name)
         self._client.set_terminated(run_id, row.ended, row.finished_ms)

@@ -55,8 +55,7 @@ class SearchWriter:
             return
         row = row_of(record, self._search)
         if trial not in self._runs:
-            named = {SEARCH: self._search.id, TRIAL: trial}
-            self._runs[trial] = self._store.start(self._experiment, row.name, row.started_ms, named)
+            self._runs[trial] = self._store.begin(self._experiment, row)
         self._store.write(self._runs[trial], row)
         self._written.add(trial)
 
