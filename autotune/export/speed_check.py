@@ -96,7 +96,8 @@ def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
 
 def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
     if name in ratios and name in measured.ratios:
-        return doubt_if_busy(judge_ratio(name, ratios[name], measured.ratios[name]), busy=measured.busy)
+        judged = judge_ratio(name, ratios[name], measured.ratios[name])
+        return doubt_if_busy(judged, busy=measured.busy, longer=name in measured.longer)
     if name in ratios and not measured.ratios:
         reason = "no two rounds side by side fitted into the budget"
         return Compared(metric=name, verdict="not compared", how="side by side", promised=ratios[name], reason=reason)

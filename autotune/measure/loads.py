@@ -55,7 +55,8 @@ class Measured:
     ``ratios`` are this session / the other, empty when there is none; ``series`` are those ratios pair by pair, where a metric
     has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never became steady.
     ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``busy`` True: in some phase most of the rounds
-    that count were disturbed; others had the machine, and may be what made the difference.
+    that count were disturbed; others had the machine, and may be what made the difference. ``longer`` are the metrics of phases
+    in which a request of this side, a batch maybe, lasts more than twice as long as one of the other's.
     ``stopped`` None: measuring was not cut short.
     """
 
@@ -65,6 +66,7 @@ class Measured:
     steady: bool = True
     disturbed_rounds: int = 0
     busy: bool = False
+    longer: tuple[str, ...] = ()
     stopped: Stopped | None = None
     notes: tuple[str, ...] = ()
     series: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)

@@ -146,6 +146,7 @@ def _measured_in_pairs(kit: _Kit, pairs: Sequence[PairedPhase]) -> Measured:
         theirs=_summary(kit, [AlonePhase(pair.theirs, pair.alpha, pair.finished) for pair in pairs]).metrics,
         arrays={**measured.arrays, **_arrays(others, "against_")},
         steady=all(pair.steady for pair in pairs),
+        longer=tuple(dict.fromkeys(metric for pair in pairs for metric in pair.longer)),
         disturbed_rounds=measured.disturbed_rounds + sum(rounds.disturbed for rounds in others),
     )
 

@@ -23,6 +23,7 @@ from autotune.measure.summaries import item_use, memory_value, phase_series
 __all__ = ["PairedPhase"]
 
 _BASIS = "median of paired rounds' ratios"
+_MUCH_LONGER = 2
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 
 
@@ -68,6 +69,15 @@ class PairedPhase:
     def steady(self) -> bool:
         """Whether both sides became steady, and their ratio stayed so: what moves both alike does no harm."""
         return self.mine.steady and self.theirs.steady and not drifts(self._series())
+
+    @property
+    def longer(self) -> tuple[str, ...]:
+        """The phase's metrics, if this side's requests last more than twice as long as the other's.
+
+        A neighbour that has the CPU in turn then meets each of them, and leaves most of the other's alone.
+        """
+        mine, theirs = (float(np.median(side.latencies())) for side in (self.mine, self.theirs))
+        return (self._metric, "energy") if mine > _MUCH_LONGER * theirs else ()
 
     @property
     def _metric(self) -> str:

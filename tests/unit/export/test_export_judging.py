@@ -40,6 +40,8 @@ def test_a_slowdown_on_a_busy_machine_is_in_doubt_unless_no_neighbour_could_do_i
     assert doubt_if_busy(small, busy=True).in_question
     large = judge_ratio("latency_p50", value(0.5), value(0.8))
     assert doubt_if_busy(large, busy=True).verdict == "broken"
+    assert doubt_if_busy(large, busy=True, longer=True).in_question
+    assert doubt_if_busy(large, busy=False, longer=True).verdict == "broken"
     kept = judge_ratio("latency_p50", value(0.5), value(0.5))
     assert doubt_if_busy(kept, busy=True) == kept
 

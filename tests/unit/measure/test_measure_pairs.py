@@ -128,3 +128,12 @@ def test_a_machine_that_stays_disturbed_is_compared_by_lower_quartiles(fake, clo
     assert "lower quartile" in measured.ratios["latency_p50"].basis
     measured, _ = compare(fake, clock, crowded(0.0055), crowded(0.005), scenario="offline", watch=watch)
     assert measured.ratios["throughput"].value == pytest.approx(1 / 1.1, abs=0.03)
+
+
+@pytest.mark.parametrize(("mine_s", "longer"), [(0.008, ("throughput", "energy")), (0.00025, ())])
+def test_a_batch_beside_single_requests_is_told(fake, clock, mine_s: float, longer: tuple[str, ...]) -> None:
+    """On a busy machine such a pair is not disturbed alike."""
+    mine, theirs = fake.session(lambda _: mine_s), fake.session(lambda _: 0.00025)
+    loads = fake.load("offline", 32), fake.load("offline", 1)
+    measured = measure(mine, [loads[0]], PLAN, clock=clock, watch=fake.watch, against=Against(theirs, (loads[1],)))
+    assert measured.longer == longer
