@@ -14,6 +14,8 @@ from autotune.api.tracking import TRACKER, exported_points
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.front import Front
 from autotune.core.ports import Executor, Tracker
+from autotune.core.recovery import RECOVERY
+from autotune.core.space import SearchSpace
 from autotune.core.watching import Observer
 from autotune.measure.load_time import loads_s
 from autotune.report import front_markdown
@@ -41,7 +43,11 @@ def conduct(
     stop.heeded = True
     asked = folder.search
     plans = Plans(
-        asked.budget_s, phases=len(asked.workload.phases), whole=asked.data.split.whole, load_s=loads_s(asked.context)
+        asked.budget_s,
+        phases=len(asked.workload.phases),
+        whole=asked.data.split.whole,
+        load_s=loads_s(asked.context),
+        recovery_s=_recovery_s(asked.space),
     )
     sampler = OptunaSampler(asked.space, asked.context, plans, asked.max_trials)
     with (
@@ -106,6 +112,12 @@ def _show(folder: RunFolder, front: Front, trackers: list[Tracker]) -> None:
     with exported_points(folder, front) as exports:
         for tracker in trackers:
             tracker.finish(front, front_markdown(front), exports)
+
+
+def _recovery_s(space: SearchSpace) -> float:
+    """Seconds that the longest training takes; 0: there is none."""
+    offered = space.parameter(RECOVERY)
+    return max((float(seconds) for seconds in offered.choices), default=0.0) if offered is not None else 0.0
 
 
 def _ending(ending: Ending, stop: Stop) -> Ending:

@@ -21,6 +21,7 @@ from autotune.api.options import (
     read_workload,
     refuse_unknown_choices,
 )
+from autotune.api.recovering import recovery_s, refuse_no_recovery, with_recovery
 from autotune.api.settings import SearchSettings
 from autotune.api.shapes import (
     distinct_shapes,
@@ -129,7 +130,9 @@ def _context(
     wanted = goal_objectives(settings, devices, data, energy=energy)
     objectives = read_objectives(wanted, workload, data, energy=energy)
     limits = read_limits(settings.limits, workload, data, energy=energy)
-    offers = legal_with(data, offers_for(backends, model, devices))
+    recover_s = recovery_s(settings.recover, _budget_s(settings))
+    offers = legal_with(data, with_recovery(recover_s, offers_for(backends, model, devices)))
+    refuse_no_recovery(recover_s, offers)
     space = compose_space(settings.space, model, offers, workload)
     context = SearchContext(
         folder=run_folder(settings, model),
@@ -172,7 +175,7 @@ def _search_file(
         workload=context.workload,
         objectives=context.objectives,
         limits=tuple(limit.text for limit in context.limits),
-        budget_s=settings.budget_s if settings.budget_s or settings.trials else DEFAULT_BUDGET_S,
+        budget_s=_budget_s(settings),
         max_trials=settings.trials,
         patience=settings.patience,
         sampler=settings.sampler,
@@ -186,6 +189,10 @@ def _search_file(
         asked=settings.model_dump(mode="json"),
         remarks=tuple(remarks),
     )
+
+
+def _budget_s(settings: SearchSettings) -> float | None:
+    return settings.budget_s if settings.budget_s or settings.trials else DEFAULT_BUDGET_S
 
 
 def _absolute(settings: SearchSettings) -> SearchSettings:

@@ -16,6 +16,7 @@ class SearchSettings(Frozen):
     ``preprocess``: what is done to images, as the command line writes it. ``code_folder``: where ``module:function`` is found
     besides the installed packages; None: the current folder.
     ``goal``: one word instead of ``objectives``; None: no such word was given.
+    ``recover``: how long a pruned model may be trained again, as text; None: it is not.
     ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals. ``own``: simulated devices are bought,
     written off over ``years``, at ``electricity`` in USD/kWh and that PUE; None: ``Ownership``'s defaults.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
@@ -47,6 +48,7 @@ class SearchSettings(Frozen):
     tracking_uri: str | None = None
     tracking: bool = True
     code_folder: Path | None = None
+    recover: str | None = None
     rate: str | None = None
     spare: int = 0
     confidence: float = 0.8

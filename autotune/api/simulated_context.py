@@ -86,6 +86,7 @@ def _refuse_measuring(settings: SearchSettings) -> None:
     """Refuse what only measuring could use."""
     given = {
         "--metric": settings.metric,
+        "--recover": settings.recover,
         "--power-model": settings.power_model,
         "--energy counter": settings.energy == "counter" or None,
         "--custom-op-lib": settings.custom_op_library,

@@ -77,6 +77,10 @@ def search(
     patience: Annotated[
         float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)
     ] = 0.2,
+    recover: Annotated[
+        str | None,
+        typer.Option(help="Train pruned models again, each so long at most: 5m. Needs PyTorch.", rich_help_panel=_WHAT),
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(help="Requests a second that a fleet serves: 200/s. Simulated only.", rich_help_panel=_WHAT),
@@ -139,6 +143,7 @@ def search(
         "metric": metric,
         "dims": tuple(dim or ()),
         "custom_op_library": custom_op_lib,
+        "recover": recover,
         "rate": rate,
         "spare": spare,
         "confidence": confidence,

@@ -68,15 +68,15 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def parse_budget(text: str) -> float:
-    """Read ``"90s"``, ``"15m"``, ``"4h"``, ``"2d"`` or joined (``"1h30m"``) as seconds. Raises ``UserError``."""
+def parse_budget(text: str, option: str = "--budget") -> float:
+    """Read ``"90s"``, ``"15m"``, ``"4h"``, ``"2d"`` or joined (``"1h30m"``) as seconds. Raises ``UserError`` on ``option``."""
     remedy = "write a time such as 90s, 15m, 4h, 2d or 1h30m, greater than 0"
     parts = _BUDGET_PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text.strip():
-        raise UserError(f"--budget {text!r} is not a time", remedy)
+        raise UserError(f"{option} {text!r} is not a time", remedy)
     seconds = sum(float(number) * _BUDGET_SECONDS[unit] for number, unit in parts)
     if not 0 < seconds < _LONGEST_BUDGET_S:
-        raise UserError(f"--budget {text!r} is no time to search", remedy)
+        raise UserError(f"{option} {text!r} is too short or too long", remedy)
     return seconds
 
 

@@ -63,8 +63,8 @@ def doubt_if_busy(judged: Compared, *, busy: bool, longer: bool = False) -> Comp
     """A broken ratio is in doubt when others had the machine: threads that share a CPU lose more than one that does not.
 
     Beyond ``ABSOLUTE`` it stands, for no neighbour does that to one side alone; unless its requests last ``longer``: whoever has
-    the CPU in turn meets every batch, and few of the original's single requests. (A batch of 32 beside single requests, on two CPUs
-    with three neighbours and more: four measurements of the same pair gave ratios of 1.28 to 1.92.)
+    the CPU in turn meets every batch, and few of the original's single requests. (A batch of 32 beside single requests, on two
+    CPUs with three neighbours and more: four measurements of the same pair gave ratios of 1.28 to 1.92.)
     """
     stands = not longer and (judged.worse or 0.0) > ABSOLUTE
     if not busy or judged.verdict != "broken" or stands:

@@ -15,6 +15,7 @@ _SHORTEST_S, _LONGEST_S = 0.25, 3.0  # of a search trial's phase
 _SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 5.0  # of a paired phase, each side
 _PAIR_WARMUP = 0.25  # of the phase, each side
 _PAIR_SHARE = 1.1 * PAIRED_SIDES * (1 + _PAIR_WARMUP)  # of the phase; 10 % for the pair that passes the limit
+_TRAINING = 1.2  # of the time that a training may take: it opens the teacher before, and looks at what it learned after
 _PAIR_OVERHEAD = 1.5  # two sessions are opened, in one trial's process
 
 
@@ -43,6 +44,7 @@ class Plans:
     """Plans of one search. ``budget_s`` None: no time budget. ``phases``: of the workload.
 
     ``load_s``: seconds that its phases under load take for themselves, whatever the budget: percentiles need their requests.
+    ``recovery_s``: seconds that a build may take besides, where a pruned model is trained again.
     ``whole``: the data are too few to be split, so that the front's quality comes from all of them.
     Two minutes on a fast model leave a phase 0.25 s, so that 30 trials with 2 s of process start and check each fit; from
     20 minutes on it is 3 s.
@@ -53,6 +55,7 @@ class Plans:
     whole: bool = False
     memory_limit_bytes: int | None = None
     load_s: float = 0.0
+    recovery_s: float = 0.0
 
     @property
     def _total_s(self) -> float:
@@ -73,7 +76,7 @@ class Plans:
         phase_s = max(self._phase_s(), min(needed, self._total_s / 40 / self.phases))
         expected = overhead_s(baseline) + self.phases * 2 * phase_s
         limit_s = min(max(self._total_s / 20, 20.0, 10 * expected), max(20.0, self._total_s / 4))
-        return self._plan("search", phase_s, limit_s + 3 * self.load_s)
+        return self._plan("search", phase_s, limit_s + 3 * self.load_s + _TRAINING * self.recovery_s)
 
     def front(self, baseline: TrialRecord, per_point_s: float) -> Plan | None:
         """A paired plan that fits in ``per_point_s``; None when even the shortest does not."""

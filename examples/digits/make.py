@@ -30,24 +30,26 @@ IR_VERSION = 10
 class DigitsNet(nn.Module):
     """Images ``[n, 1, 8, 8]``, values 0 to 16, to logits ``[n, 10]``; enlarged to 32 × 32 first, as a camera would see them."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = 1) -> None:
+        """``width`` times the channels of the example."""
         super().__init__()
+        first, second, third, hidden = (count * width for count in (32, 48, 64, 256))
         self.features = nn.Sequential(
             nn.Upsample(scale_factor=4, mode="bilinear", align_corners=False),
-            nn.Conv2d(1, 32, 3, padding=1),
+            nn.Conv2d(1, first, 3, padding=1),
             nn.ReLU(),
-            nn.Conv2d(32, 32, 3, padding=1),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Conv2d(32, 48, 3, padding=1),
+            nn.Conv2d(first, first, 3, padding=1),
             nn.ReLU(),
             nn.MaxPool2d(2),
-            nn.Conv2d(48, 64, 3, padding=1),
+            nn.Conv2d(first, second, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(second, third, 3, padding=1),
             nn.ReLU(),
             nn.MaxPool2d(2),
         )
         self.classes = nn.Sequential(
-            nn.Flatten(), nn.Linear(64 * 4 * 4, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 10)
+            nn.Flatten(), nn.Linear(third * 4 * 4, hidden), nn.ReLU(), nn.Dropout(0.3), nn.Linear(hidden, 10)
         )
 
     def forward(self, image: Tensor) -> Tensor:
@@ -62,10 +64,10 @@ def data() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return train_test_split(images, labels.astype(np.int64), test_size=0.5, random_state=SEED, stratify=labels)
 
 
-def trained(images: np.ndarray, labels: np.ndarray) -> DigitsNet:
+def trained(images: np.ndarray, labels: np.ndarray, width: int = 1) -> DigitsNet:
     """Train on batches of 32, noise of one grey level (of 16) added."""
     torch.manual_seed(SEED)
-    net = DigitsNet()
+    net = DigitsNet(width)
     optimiser = torch.optim.AdamW(net.parameters(), lr=2e-3, weight_decay=1e-2)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, EPOCHS)
     inputs, targets = torch.from_numpy(images), torch.from_numpy(labels)

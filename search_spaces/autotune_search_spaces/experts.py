@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from autotune.core.batching import FILL, INSTANCES, MAX_BATCH, QUEUE_DELAY
 from autotune.core.candidate import Scalar
+from autotune.core.recovery import RECOVERY
 from autotune.core.space import Parameter
 
 __all__ = ["experts"]
@@ -47,6 +48,7 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
         {**_STATIC, "quantised_share": 0.75},
         {"pruning_ratio": 0.3},
         {**_STATIC, "pruning_ratio": 0.3},
+        *_recoveries(parameters),
         {**_DYNAMIC, "quantised_share": 0.75},
         {**_WEIGHTS, "weight_block": 32},
         {"precision": "int4_weights", "weight_block": 32},
@@ -67,6 +69,15 @@ def _policies(parameters: Sequence[Parameter]) -> list[Wishes]:
     eager: Wishes = {MAX_BATCH: 8, QUEUE_DELAY: 0.0}
     spread: Wishes = {"intra_op_threads": 1, INSTANCES: FILL}
     return [eager, {**eager, **spread}, spread, {**_STATIC, **eager, **spread}, {**_DYNAMIC, **eager, **spread}]
+
+
+def _recoveries(parameters: Sequence[Parameter]) -> list[Wishes]:
+    """Half of the channels gone and the rest trained again, if that was asked for; in int8 too."""
+    offered = next((parameter for parameter in parameters if parameter.name == RECOVERY), None)
+    if offered is None or not offered.choices:
+        return []
+    half: Wishes = {"pruning_ratio": 0.5, RECOVERY: offered.choices[-1]}
+    return [half, {**_STATIC, **half}]
 
 
 def _offered(name: str, wish: Wishes, parameters: Sequence[Parameter]) -> bool:

@@ -26,7 +26,7 @@ __all__ = ["OPENER", "OnnxRuntimeBackend"]
 OPENER = "autotune_backends.onnxruntime.session:open_session"
 """What a session's process calls."""
 
-_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "sympy", "numpy")
+_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "sympy", "torch", "numpy")
 
 
 class OnnxRuntimeBackend:
@@ -57,7 +57,7 @@ class OnnxRuntimeBackend:
         self,
         model: ModelFacts,
         candidate: Candidate,
-        device: DeviceSpec,  # noqa: ARG002 - onnxruntime's files do not depend on the device
+        device: DeviceSpec,
         folder: Path,
         calibration: Callable[[], Iterable[Tensors]],
         custom_op_library: Path | None = None,
@@ -65,7 +65,7 @@ class OnnxRuntimeBackend:
         """Write the candidate's files into the empty ``folder``. Raises ``BuildError``."""
         from autotune_backends.onnxruntime.building import build
 
-        return build(model, candidate, folder, calibration, custom_op_library)
+        return build(model, candidate, folder, calibration, custom_op_library, device)
 
     def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
         """Return the session; entering it starts its process. Raises ``OpenError`` there."""
@@ -101,6 +101,7 @@ class OnnxRuntimeBackend:
     def _traits(self, model: ModelFacts, device: DeviceSpec) -> ModelTraits:
         from autotune_backends.onnxruntime.choices import ModelTraits
         from autotune_backends.onnxruntime.numa import numa_nodes
+        from autotune_backends.transform.onnx.differentiable import without_derivative
         from autotune_backends.transform.onnx.fuse_transformer import transformer_parts
         from autotune_backends.transform.onnx.graph import load_graph
         from autotune_backends.transform.onnx.prunable import find_chains
@@ -117,6 +118,8 @@ class OnnxRuntimeBackend:
             fusion_tool=_version("sympy") is not None,
             numa_nodes=numa_nodes(),
             prunable=sum(chain.spoilt is None for chain in find_chains(graph)),
+            trainer=_version("torch") is not None,
+            untrained=tuple(sorted(without_derivative(graph))),
         )
 
     def _batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:

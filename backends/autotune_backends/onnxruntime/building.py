@@ -9,9 +9,11 @@ from typing import Any
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
+from autotune.core.device import DeviceSpec
 from autotune.core.errors import BuildError, UserError
 from autotune.core.hashing import hash_files
 from autotune.core.model import ModelFacts
+from autotune_backends.onnxruntime.devices import channel_block
 from autotune_backends.onnxruntime.failures import cause_of, message_of
 from autotune_backends.onnxruntime.steps import Calibration, carry_out, steps_of
 from autotune_backends.transform.onnx.change import Change
@@ -26,12 +28,21 @@ MODEL_NAME = "model.onnx"
 
 
 def build(
-    model: ModelFacts, candidate: Candidate, folder: Path, calibration: Calibration, custom_op_library: Path | None
+    model: ModelFacts,
+    candidate: Candidate,
+    folder: Path,
+    calibration: Calibration,
+    custom_op_library: Path | None,
+    device: DeviceSpec,
 ) -> Artifact:
-    """Write the candidate's files into ``folder`` and describe them. Raises ``BuildError``."""
+    """Write the candidate's files for ``device`` into ``folder`` and describe them. Raises ``BuildError``."""
     target = folder / _model_name(model)
     with _tool_failures("the model could not be built"):
-        steps = () if _asks_for_its_own(candidate, model) else steps_of(candidate, calibration, custom_op_library)
+        steps = (
+            ()
+            if _asks_for_its_own(candidate, model)
+            else steps_of(candidate, model.path, calibration, custom_op_library, channel_block(device))
+        )
         changes = carry_out(steps, model.path, target)
         if target.exists():
             _check(target, model.path)

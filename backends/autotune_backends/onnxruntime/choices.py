@@ -21,7 +21,8 @@ class ModelTraits:
     static int8 is for. ``batch`` was seen by running. ``transformer`` names what could be fused.
     ``block_tool``, ``fusion_tool``: whether the packages that onnxruntime's block quantiser (onnx-ir) and its transformer
     optimiser (sympy) need are installed. ``numa_nodes`` are counted.
-    ``prunable`` counts chains whose hidden channels can be taken out.
+    ``prunable`` counts chains whose hidden channels can be taken out. ``trainer``: whether PyTorch is installed;
+    ``untrained`` names operators that training cannot go through.
     """
 
     weights: str | None
@@ -33,6 +34,8 @@ class ModelTraits:
     fusion_tool: bool = True
     numa_nodes: int = 1
     prunable: int = 0
+    trainer: bool = True
+    untrained: tuple[str, ...] = ()
 
 
 @dataclass

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
 
-__all__ = ["cpu_device"]
+__all__ = ["channel_block", "cpu_device"]
+
+_WIDE = "avx512f"
 
 
 def cpu_device() -> DeviceSpec:
@@ -17,3 +19,11 @@ def cpu_device() -> DeviceSpec:
     return DeviceSpec(
         name="cpu", model=cpu.model, cpus=counted_cpus(), memory_bytes=memory_limit().bytes, isa=cpu.flags
     )
+
+
+def channel_block(device: DeviceSpec) -> int:
+    """Channels that onnxruntime lays out side by side: a convolution of fewer computes a whole block all the same.
+
+    Float32 lanes of a vector register, as its ``MlasNchwcGetBlockSize`` has them.
+    """
+    return 16 if _WIDE in device.isa else 8

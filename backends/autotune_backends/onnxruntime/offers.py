@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
+from autotune.core.recovery import LONGEST_S, RECOVERY
 from autotune.core.space import Offer, Parameter
 from autotune_backends.onnxruntime.choices import Choices, ModelTraits
 from autotune_backends.onnxruntime.precisions import as_is, offer_precision
@@ -19,6 +20,7 @@ def offer(model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> Offer:
     found = Choices()
     offer_precision(found, model, device, traits)
     _pruning(found, model, traits)
+    _recovery(found, traits)
     _fusion(found, model, traits)
     _graph(found, traits)
     _threads(found, model, device.cpus or 1)
@@ -45,10 +47,32 @@ def _pruning(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
     elif not traits.prunable:
         found.omit("pruning_ratio", "no product's channels go to other products alone")
     else:
-        doc = f"share of hidden channels that is taken out of {traits.prunable} chains, weights adjusted on the calibration data"
+        doc = f"as much arithmetic goes as with this share of the hidden channels of {traits.prunable} chains, by the data"
         ratios = PRUNING_RATIOS
         found.parameters.append(
             Parameter(name="pruning_ratio", choices=ratios, calibrated=ratios, affects="build", doc=doc)
+        )
+
+
+def _recovery(found: Choices, traits: ModelTraits) -> None:
+    """Any time is legal; which is offered, the person says."""
+    pruned = next((parameter for parameter in found.parameters if parameter.name == "pruning_ratio"), None)
+    if pruned is None:
+        found.omit(RECOVERY, "only a model that was pruned is trained again, and this one cannot be")
+    elif not traits.trainer:
+        found.omit(RECOVERY, "training needs PyTorch: pip install 'autotune-inference[torch]'")
+    elif traits.untrained:
+        found.omit(
+            RECOVERY, f"training would go through {', '.join(traits.untrained)}, which is not differentiated here"
+        )
+    else:
+        doc = (
+            "seconds at most in which a pruned model is trained on the calibration data, the original being the teacher"
+        )
+        ratios = tuple(ratio for ratio in pruned.choices if ratio)
+        requires = {pruned.name: ratios}
+        found.parameters.append(
+            Parameter(name=RECOVERY, low=0.0, high=LONGEST_S, requires=requires, affects="build", doc=doc)
         )
 
 
@@ -61,7 +85,9 @@ def _fusion(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
     elif not traits.transformer:
         found.omit("fusion", "the model has no attention, layer normalisation or GELU written out")
     elif not traits.fusion_tool:
-        found.omit("fusion", "onnxruntime's transformer optimiser needs the package sympy: pip install sympy")
+        found.omit(
+            "fusion", "onnxruntime's transformer optimiser needs sympy: pip install 'autotune-inference[fusion]'"
+        )
     else:
         doc = f"onnxruntime's transformer optimiser: {', '.join(traits.transformer)}"
         formats = (as_is(model, traits), *(("int8_dynamic",) if traits.quantisable else ()))

@@ -85,7 +85,9 @@ def _blocks_refused(traits: ModelTraits) -> dict[str, str]:
     if not _MATMUL & set(traits.quantisable):
         return dict.fromkeys(_BLOCKS, "weights alone are quantised in MatMul and Gemm, and the model has neither")
     if not traits.block_tool:
-        return dict.fromkeys(_BLOCKS, "onnxruntime's tool needs the package onnx-ir: pip install onnx-ir")
+        return dict.fromkeys(
+            _BLOCKS, "onnxruntime's tool needs the package onnx-ir: pip install 'autotune-inference[int4]'"
+        )
     return {}
 
 

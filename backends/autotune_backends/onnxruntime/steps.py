@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from autotune.core.candidate import Candidate
+from autotune.core.recovery import RECOVERY
 from autotune.core.samples import Tensors
 from autotune_backends.transform.onnx.block_weights import BlockWeights
 from autotune_backends.transform.onnx.change import Change, Transformation
@@ -16,6 +17,7 @@ from autotune_backends.transform.onnx.fuse_transformer import FuseTransformer
 from autotune_backends.transform.onnx.int8_dynamic import Int8Dynamic
 from autotune_backends.transform.onnx.int8_static import Int8Static
 from autotune_backends.transform.onnx.prune import Prune
+from autotune_backends.transform.onnx.recover import Recover
 from autotune_backends.transform.onnx.sensitivity import Kept
 
 __all__ = ["Calibration", "carry_out", "steps_of"]
@@ -24,11 +26,18 @@ Calibration = Callable[[], Iterable[Tensors]]
 _BITS = {"int4_weights": 4, "int8_weights": 8}
 
 
-def steps_of(candidate: Candidate, calibration: Calibration, library: Path | None) -> tuple[Transformation, ...]:
-    """What the candidate asks to be done to a float32 model, in order; empty: nothing."""
+def steps_of(
+    candidate: Candidate, original: Path, calibration: Calibration, library: Path | None, block: int = 8
+) -> tuple[Transformation, ...]:
+    """What the candidate asks to be done to the float32 model ``original``, in order; empty: nothing.
+
+    ``block``: channels that the device's vector units take at once.
+    """
     steps: list[Transformation] = []
     if candidate.get("pruning_ratio", 0.0):
-        steps.append(Prune(float(candidate["pruning_ratio"]), calibration, library))
+        steps.append(Prune(float(candidate["pruning_ratio"]), calibration, library, block))
+    if candidate.get(RECOVERY, 0.0):
+        steps.append(Recover(original, float(candidate[RECOVERY]), calibration, library))
     if candidate.get("fusion") == "transformer":
         steps.append(FuseTransformer(library))
     precision = candidate.get("precision")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autotune.core.recovery import RECOVERY
 from autotune.core.space import Offer
 from autotune_search_spaces.knobs.choice import Choice, take
 
 __all__ = ["GRAPH", "graph"]
 
-GRAPH = ("pruning_ratio", "fusion", "graph_optimization")
+GRAPH = ("pruning_ratio", RECOVERY, "fusion", "graph_optimization")
 
 
 def graph(offers: Sequence[Offer]) -> Choice:

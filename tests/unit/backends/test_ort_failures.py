@@ -15,6 +15,7 @@ from autotune_backends.onnxruntime.failures import cause_of, message_of
         (OSError(errno.ENOSPC, "No space left on device"), "disk"),
         (RuntimeError("Fatal error: acme:Foo(-1) is not a registered function/op"), "custom_op"),
         (RuntimeError("NOT_IMPLEMENTED : Could not find an implementation for Foo"), "unsupported"),
+        (ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir"), "unsupported"),
         (AssertionError(), "other"),
     ],
 )
@@ -24,6 +25,12 @@ def test_causes(error: Exception, cause: str) -> None:
 
 def test_a_bare_assertion_still_says_what_it_was() -> None:
     assert message_of(AssertionError()) == "AssertionError"
+
+
+@pytest.mark.parametrize(("package", "extra"), [("onnx_ir", "int4"), ("sympy", "fusion"), ("torch", "torch")])
+def test_a_missing_package_is_named_with_the_extra_that_has_it(package: str, extra: str) -> None:
+    error = ModuleNotFoundError(f"No module named '{package}'", name=package)
+    assert message_of(error) == f"needs the package {package}: pip install 'autotune-inference[{extra}]'"
 
 
 def test_a_tools_message_is_one_line() -> None:

@@ -90,7 +90,7 @@ def test_weights_alone_are_for_matrix_products() -> None:
 
 def test_a_missing_tool_is_named_with_its_command() -> None:
     found = offered(traits={"block_tool": False})
-    assert "pip install onnx-ir" in reason(found, "precision", "int4_weights")
+    assert "autotune-inference[int4]" in reason(found, "precision", "int4_weights")
     assert "int4_weights" not in (choices(found, "precision") or ())
 
 
@@ -110,7 +110,7 @@ def test_fusion_is_for_transformers_and_what_is_quantised_after_it() -> None:
 
 
 def test_fusion_without_its_package_is_left_out_with_the_command_that_brings_it() -> None:
-    assert "pip install sympy" in reason(
+    assert "autotune-inference[fusion]" in reason(
         offered(traits={"transformer": ("attention",), "fusion_tool": False}), "fusion"
     )
 

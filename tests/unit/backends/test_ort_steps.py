@@ -15,7 +15,7 @@ from autotune_backends.transform.onnx.int8_static import Int8Static
 
 
 def steps(**parameters: bool | int | str) -> list[object]:
-    return list(steps_of(Candidate(parameters), list, None))
+    return list(steps_of(Candidate(parameters), Path("m.onnx"), list, None))
 
 
 def test_nothing_asked_for_is_no_step() -> None:
