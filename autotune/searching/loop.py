@@ -112,15 +112,19 @@ class _Search:
             reason = self._enough()
             if reason is not None:
                 return reason
-            trial = self._held or self.sampler.ask()
-            self._held = None
+            trial = self._next()
             if trial is None:
                 return "exhausted"
             if self.executor.free_slots(trial.device) < 1:
-                self._held = trial
                 return None
+            self._held = None
             self._start(trial)
         return None
+
+    def _next(self) -> Trial | None:
+        """The trial to start next, asked for once; None when the space has no more."""
+        self._held = self._held or self.sampler.ask()
+        return self._held
 
     def _start(self, trial: Trial) -> None:
         self._running[trial.id] = trial
@@ -130,9 +134,11 @@ class _Search:
     def _enough(self) -> Reason | None:
         if self._max_trials is not None and self._tally.trials + len(self._running) >= self._max_trials:
             return "trials"
-        if self.budget.left_s() - self._reserve_s() < self._expected_s():
-            return "budget"
-        return "patience" if self._patience.used_up else None
+        if self._patience.used_up:
+            return "patience"
+        if self.budget.left_s() - self._reserve_s() < self._expected_s():  # what a search ended for, a resume says too
+            return "budget" if self._next() else "exhausted"
+        return None
 
     def _take(self, record: TrialRecord) -> None:
         self._running.pop(record.trial.id, None)

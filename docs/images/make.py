@@ -1,65 +1,79 @@
-"""Makes the README's pictures from a finished search: the terminal, the report, MLflow, the front.
+"""Searches the shipped model and makes the README's pictures and transcript from it: terminal, front, report, MLflow.
 
-    python docs/images/make.py RUN          # RUN: a run folder, searched with tracking
+    python docs/images/make.py                     # two minutes of searching, then the pictures
+    python docs/images/make.py -w FOLDER           # search in FOLDER and keep it; drawn again where it holds a search already
 
-Needs `pip install -e '.[test]'` and a Chromium (`apt install chromium`, or AUTOTUNE_CHROMIUM=/path/to/it).
+The search runs in a folder of its own, so that no path of this machine is in any picture. Needs `pip install -e '.[test]'`
+and a Chromium (`apt install chromium`, or AUTOTUNE_CHROMIUM=/path/to/it).
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import os
 import shutil
-import socket
 import subprocess
+import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from browser import chromium, served
+from terminal import RUN, SEARCH, terminal, transcript
 
-from autotune import plugins
-from autotune.api.reporting import write_report
 from autotune.api.run import read_front
-from autotune.report import plot_front, print_front
+from autotune.report import plot_front
 from autotune.runs.folder import RunFolder
 
-HERE = Path(__file__).parent
-COLUMNS = 92
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 WINDOW = {"width": 1280, "height": 900}
 WAIT_MS = 60_000
 
 
 def main() -> None:
-    """Write every picture beside this file."""
+    """Search, then write every picture beside this file and the transcript into the README."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("run", type=Path)
-    options.add_argument("-o", "--output", type=Path, default=HERE)
+    options.add_argument("-w", "--work", type=Path, help="folder to search in; default: a temporary one")
+    options.add_argument("-o", "--output", type=Path, default=HERE, help="folder of the pictures")
+    options.add_argument("--readme", type=Path, default=ROOT / "README.md")
+    options.add_argument("--budget", default="2m", help="of the search: 2m is what the README says")
     asked = options.parse_args()
-    folder, to = RunFolder.open(asked.run), asked.output
+    to, readme = asked.output.resolve(), asked.readme.resolve()
     to.mkdir(parents=True, exist_ok=True)
-    front = read_front(folder)
-    terminal(folder, to / "terminal.svg")
-    plot_front(front, to / "front.png", *[goal.metric for goal in front.objectives[:2]])
-    with chromium() as browser:
-        report(browser, write_report(folder, front), to)
-        if folder.search.tracking.enabled:
-            mlflow(browser, folder, to / "mlflow.png")
+    with tempfile.TemporaryDirectory() as scratch:
+        work = (asked.work or Path(scratch)).resolve()
+        log = searched(work, asked.budget)
+        with contextlib.chdir(work):  # MLflow's default store is here
+            pictures(RunFolder.open(Path(RUN)), log, to)
+            transcript(RunFolder.open(Path(RUN)), log, readme)
     print(*sorted(file.name for file in to.glob("*.*g")))
 
 
-def terminal(folder: RunFolder, to: Path) -> None:
-    """What `autotune front RUN` prints, as a picture that is text."""
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, highlight=False)
-    named = Path("autotune-runs") / folder.path.name
-    console.print(f"$ autotune front {named}", markup=False)
-    print_front(read_front(folder), console, named)
-    console.save_svg(str(to), title="autotune")
+def searched(work: Path, budget: str) -> list[str]:
+    """Search in ``work`` unless that was done; return what the search said on the way, line by line."""
+    log = work / "search.log"
+    if not log.exists():
+        examples = work / "examples" / "digits"
+        shutil.copytree(ROOT / "examples" / "digits", examples, dirs_exist_ok=True)
+        words = [sys.executable, "-m", *SEARCH, "--budget", budget, "-o", RUN]
+        unset = ("MLFLOW_TRACKING_URI", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE")
+        plain = {name: value for name, value in os.environ.items() if name not in unset}
+        with (work / "search.part").open("w") as writing:
+            subprocess.run(words, cwd=work, env=plain, stdout=subprocess.DEVNULL, stderr=writing, check=True)
+        (work / "search.part").rename(log)
+    return log.read_text().splitlines()
+
+
+def pictures(folder: RunFolder, log: list[str], to: Path) -> None:
+    """All of them."""
+    front = read_front(folder)
+    terminal(folder, log, to / "terminal.svg")
+    plot_front(front, to / "front.png", *[goal.metric for goal in front.objectives[:2]])
+    with chromium() as browser:
+        report(browser, folder.layout.report.resolve(), to)
+        mlflow(browser, folder, to / "mlflow.png")
 
 
 def report(browser: Any, file: Path, to: Path) -> None:
@@ -86,53 +100,6 @@ def mlflow(browser: Any, folder: RunFolder, to: Path) -> None:
         page.wait_for_timeout(1500)
         page.screenshot(path=to)
         page.close()
-
-
-@contextlib.contextmanager
-def served(folder: RunFolder) -> Iterator[str]:
-    """MLflow's UI on the run's store; yields the link to the search."""
-    reader = plugins.tracker_factory("mlflow").reader(folder.search.tracking.uri)
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-    command, host = reader.ui_command(port), f"http://127.0.0.1:{port}"
-    if not command:
-        yield reader.ui_link(reader.address(), folder.search.id)
-        return
-    with tempfile.TemporaryFile() as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            answered(host)
-            yield reader.ui_link(host, folder.search.id)
-        finally:
-            server.terminate()
-            server.wait(30)
-
-
-def answered(host: str, limit_s: float = 90.0) -> None:
-    """Wait until the server answers. Raises ``TimeoutError``."""
-    until = time.monotonic() + limit_s
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{host}/health", timeout=2):
-            return
-        time.sleep(0.2)
-    raise TimeoutError(f"{host} does not answer")
-
-
-@contextlib.contextmanager
-def chromium() -> Iterator[Any]:
-    """A headless Chromium that is installed."""
-    from playwright.sync_api import sync_playwright
-
-    program = os.environ.get("AUTOTUNE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        raise SystemExit("no Chromium here: apt install chromium, or set AUTOTUNE_CHROMIUM")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 import typer.main
+import yaml
 
 from autotune.cli.main import app
+from benchmarks.stranger import action_step, flags, gate_workflow, page_commands
 
 pytestmark = pytest.mark.alone
 
@@ -55,6 +57,21 @@ def test_each_documented_command_exists_with_its_options(words: list[str]) -> No
         name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         assert command is not None
         command.make_context(name, rest, parent=context)
+
+
+def test_a_folder_of_images_becomes_a_verified_deployment_with_four_flags_and_no_python() -> None:
+    lines = page_commands("docs/how-to/images.md")
+    assert [line.split()[:2] for line in lines] == [["autotune", step] for step in ("search", "export", "verify")]
+    assert sum(len(flags(line)) for line in lines) <= 4
+
+
+def test_a_gate_is_a_file_of_ten_lines_whose_inputs_the_action_has() -> None:
+    text = gate_workflow()
+    assert len([line for line in text.splitlines() if line.strip()]) <= 10
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    script, variables = action_step(job["steps"][-1]["with"])
+    assert "autotune gate" in script
+    assert (variables["MODEL"], variables["BASELINE"]) == ("model.onnx", "baseline")
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,24 @@ def test_a_resumed_search_goes_on_with_its_plan_under_a_larger_budget(desk):
     second.search()
     assert {trial.plan for trial in second.searched if trial.purpose == "search"} == {plan}
     assert len({trial.key for trial in second.searched}) == len(second.searched)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (fake_search(budget_s=14_400.0, patience=0.2), "patience"),
+        (fake_search(fake_space(batches=1, blocks=1), budget_s=14_400.0), "exhausted"),
+        (fake_search(max_trials=12, budget_s=14_400.0), "trials"),
+        (fake_search(budget_s=120.0), "budget"),
+    ],
+)
+def test_a_search_that_ended_and_is_resumed_says_again_why_it_ended(desk, asked, reason):
+    table = desk(asked)
+    assert table.search().reason == reason
+    table.finish()
+    nearly_all_s = max(table.run.spent_s(), asked.budget_s - 1.0)
+    again = desk(asked, records=table.run.records(), spent_s=nearly_all_s)
+    assert (again.search().reason, again.executor.submitted) == (reason, [])
 
 
 def test_points_measured_again_before_a_crash_are_not_measured_again_after_it(desk):

@@ -1,0 +1,94 @@
+"""A search as a terminal shows it: as a picture that is text, and as lines in the README."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from autotune.api.run import read_front
+from autotune.core.trial import TrialRecord
+from autotune.core.watching import Progress, Watched
+from autotune.report import print_front
+from autotune.report.live_view import live_view
+from autotune.runs.folder import RunFolder
+from autotune.searching.running_front import RunningFront
+from autotune.searching.tally import Tally
+
+__all__ = ["RUN", "SEARCH", "terminal", "transcript"]
+
+SEARCH = "autotune search examples/digits/model.onnx --data examples/digits/test.npz --metric top1".split()
+RUN = "autotune-runs/digits"
+COLUMNS = 100
+SHOWN_SHARE = 0.7  # of the trials had ended when the live display is shown
+_TRIAL = re.compile(r"[tf]\d{4}  ")
+
+
+def terminal(folder: RunFolder, log: list[str], to: Path) -> None:
+    """The live display at one moment of the search, and what stays when it has ended."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, highlight=False)
+    console.print(Text(f"$ {' '.join(SEARCH)} --budget 2m -o {RUN}"))
+    stays = [line for line in log[1:] if not _TRIAL.match(line)]
+    begins = [line for line in stays if line.startswith("note: ")]
+    for line in begins:
+        console.print(Text(line))
+    console.print(_moment(folder))
+    console.print(Text(f"\n{'─' * 12}  a minute later  {'─' * 12}\n", style="dim"))
+    for line in stays[len(begins) :]:
+        console.print(Text(line))
+    print_front(read_front(folder), console, Path(RUN))
+    picture = console.export_svg(title="autotune")
+    to.write_text(re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL))  # they would be fetched from elsewhere
+
+
+def transcript(folder: RunFolder, log: list[str], readme: Path) -> None:
+    """Put the search's words into the README, in place of those under ``<!-- transcript -->``."""
+    console = Console(width=COLUMNS, file=io.StringIO(), color_system=None, highlight=False)
+    print_front(read_front(folder), console, Path(RUN))
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    lines = [f"$ {' '.join(SEARCH)} --budget 2m", *_shortened(log), *(line.rstrip() for line in printed.splitlines())]
+    block = "<!-- transcript -->\n```text\n" + "\n".join(lines) + "\n```\n"
+    old = readme.read_text()
+    new, found = re.subn(r"<!-- transcript -->\n```text\n.*?\n```\n", lambda _: block, old, flags=re.DOTALL)
+    if found != 1:
+        raise SystemExit(f"{readme} has {found} transcripts to replace")
+    readme.write_text(new)
+
+
+def _shortened(log: list[str]) -> Iterator[str]:
+    """The headline, the first notes and trials, two of those that measured the front again, and what was said between."""
+    seen = {"t": 0, "f": 0}
+    for line in log:
+        kind = line[0] if _TRIAL.match(line) else ""
+        if kind:
+            seen[kind] += 1
+        if seen.get(kind, 0) == {"t": 5, "f": 3}.get(kind, -1):
+            yield "  …"
+        elif not kind or seen[kind] < {"t": 5, "f": 3}[kind]:
+            yield line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1].rstrip()}…"
+
+
+def _moment(folder: RunFolder) -> object:
+    """What the live display showed when ``SHOWN_SHARE`` of the trials had ended."""
+    search = folder.search
+    tried = [record for record in folder.records() if record.trial.purpose != "front"]
+    done = tried[: max(1, round(SHOWN_SHARE * (len(tried) - 1)))]
+    began_s = datetime.fromisoformat(search.created).timestamp()
+    watched = Watched(
+        search.id, search.model.path.name, search.space.baseline, search.objectives, search.budget_s, search.max_trials
+    )
+    now = _progress(folder, done, done[-1].finished_s - began_s)
+    return live_view(watched, now.spent_s, now, [tried[len(done)].trial])
+
+
+def _progress(folder: RunFolder, done: list[TrialRecord], spent_s: float) -> Progress:
+    front, tally = RunningFront(folder.search.objectives, folder.search.context.limits), Tally()
+    for record in done:
+        front.add(record)
+        tally.count(record)
+    return Progress(tally.trials, tally.failures, tally.same, spent_s, front.records, front.baseline)

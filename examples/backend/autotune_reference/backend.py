@@ -1,0 +1,71 @@
+"""The class that autotune finds by its entry point. It imports no runtime: that is the session's to do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from autotune.core.artifact import Artifact
+from autotune.core.candidate import Candidate
+from autotune.core.deployment import Deployment, SessionSettings
+from autotune.core.device import DeviceSpec
+from autotune.core.hashing import hash_files
+from autotune.core.model import ModelFacts
+from autotune.core.ports import Session
+from autotune.core.samples import Tensors
+from autotune.core.space import Offer, Parameter
+from autotune.host import counted_cpus
+from autotune.measure.session_process import SessionProcess
+
+
+class ReferenceBackend:
+    """Implements ``autotune.core.ports.Backend``."""
+
+    name = "reference"
+
+    def versions(self) -> Mapping[str, str]:
+        return {"onnx": version("onnx")}
+
+    def devices(self) -> Sequence[DeviceSpec]:
+        return [DeviceSpec(name="cpu", cpus=counted_cpus())]
+
+    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
+        refusal = None
+        if device.kind != "real" or device.device_class != "cpu":
+            refusal = f"it runs on this machine's CPU, not on {device.name}"
+        elif model.format != "onnx":
+            refusal = f"it reads ONNX, not {model.format}"
+        parameters = () if refusal else (Parameter(name="optimized", choices=(True, False), doc="faster kernels"),)
+        return Offer(backend=self.name, device=device.name, parameters=parameters, refusal=refusal)
+
+    def build(
+        self,
+        model: ModelFacts,
+        candidate: Candidate,
+        device: DeviceSpec,
+        folder: Path,
+        calibration: Callable[[], Iterable[Tensors]],
+        custom_op_library: Path | None = None,
+    ) -> Artifact:
+        for name in model.files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(model.path.parent / name, folder / name)
+        written = [folder / name for name in model.files]
+        return Artifact(
+            backend=self.name,
+            folder=folder,
+            model=model.path.name,
+            files=model.files,
+            sha256=hash_files(written, folder),
+            size_bytes=sum(file.stat().st_size for file in written),
+            candidate=candidate,
+        )
+
+    def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
+        return SessionProcess("autotune_reference.session:open_session", artifact, device)
+
+    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
+        settings = SessionSettings(runtime=self.name, options={"optimized": candidate.get("optimized", True)})
+        return Deployment(runtime=self.name, model=artifact.model, files=artifact.files, session=settings)
