@@ -184,9 +184,7 @@ def _search_id(run: Path | None) -> str | None:
 def _only(picked: list[PickedRun], request: ExportRequest) -> PickedRun:
     where = f"the search in {request.run}" if request.run else "any autotune experiment"
     if not picked:
-        raise UserError(
-            f"no run of {where} is picked", "set the tag autotune.picked in MLflow's UI, or: autotune pick RUN ID"
-        )
+        raise UserError(f"no run of {where} is picked", "rename one to * in MLflow's UI, or: autotune pick RUN ID")
     if len(picked) > 1:
         commands = "; ".join(f"{one.experiment} {one.point}: --run-id {one.run_id}" for one in picked)
         raise UserError(f"{len(picked)} runs of {where} are picked", f"export one of them: {commands}")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from browser import chromium, served
-from terminal import RUN, SEARCH, terminal, transcript
+from terminal import SEARCH, terminal, transcript
 
 from autotune.api.run import read_front
 from autotune.report import plot_front
@@ -45,9 +45,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         work = (asked.work or Path(scratch)).resolve()
         log = searched(work, asked.budget)
-        with contextlib.chdir(work):  # MLflow's default store is here
-            pictures(RunFolder.open(Path(RUN)), log, to)
-            transcript(RunFolder.open(Path(RUN)), log, readme)
+        with contextlib.chdir(work):  # MLflow's default store is here, and paths that are shown begin here
+            (run,) = Path("autotune-runs").iterdir()
+            folder = RunFolder.open(run)
+            pictures(folder, run, log, to)
+            transcript(folder, run, log, readme)
     print(*sorted(file.name for file in to.glob("*.*g")))
 
 
@@ -57,7 +59,7 @@ def searched(work: Path, budget: str) -> list[str]:
     if not log.exists():
         examples = work / "examples" / "digits"
         shutil.copytree(ROOT / "examples" / "digits", examples, dirs_exist_ok=True)
-        words = [sys.executable, "-m", *SEARCH, "--budget", budget, "-o", RUN]
+        words = [sys.executable, "-m", *SEARCH, "--budget", budget]
         unset = ("MLFLOW_TRACKING_URI", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE")
         plain = {name: value for name, value in os.environ.items() if name not in unset}
         with (work / "search.part").open("w") as writing:
@@ -66,10 +68,10 @@ def searched(work: Path, budget: str) -> list[str]:
     return log.read_text().splitlines()
 
 
-def pictures(folder: RunFolder, log: list[str], to: Path) -> None:
-    """All of them."""
+def pictures(folder: RunFolder, run: Path, log: list[str], to: Path) -> None:
+    """All of them. ``run``: the folder's path as it is shown."""
     front = read_front(folder)
-    terminal(folder, log, to / "terminal.svg")
+    terminal(folder, run, log, to / "terminal.svg")
     plot_front(front, to / "front.png", *[goal.metric for goal in front.objectives[:2]])
     with chromium() as browser:
         report(browser, folder.layout.report.resolve(), to)

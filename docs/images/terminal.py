@@ -20,19 +20,20 @@ from autotune.runs.folder import RunFolder
 from autotune.searching.running_front import RunningFront
 from autotune.searching.tally import Tally
 
-__all__ = ["RUN", "SEARCH", "terminal", "transcript"]
+__all__ = ["SEARCH", "terminal", "transcript"]
 
-SEARCH = "autotune search examples/digits/model.onnx --data examples/digits/test.npz --metric top1".split()
-RUN = "autotune-runs/digits"
-COLUMNS = 100
+_DIGITS = "examples/digits"
+SEARCH = ["autotune", "search", f"{_DIGITS}/model.onnx", "--data", f"{_DIGITS}/test.npz", "--metric", "top1"]
+COLUMNS = 104
+HEAD_COLUMNS = 36  # of a trial's candidate, in the README
 SHOWN_SHARE = 0.7  # of the trials had ended when the live display is shown
 _TRIAL = re.compile(r"[tf]\d{4}  ")
 
 
-def terminal(folder: RunFolder, log: list[str], to: Path) -> None:
+def terminal(folder: RunFolder, run: Path, log: list[str], to: Path) -> None:
     """The live display at one moment of the search, and what stays when it has ended."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, highlight=False)
-    console.print(Text(f"$ {' '.join(SEARCH)} --budget 2m -o {RUN}"))
+    console.print(Text(_typed(folder)))
     stays = [line for line in log[1:] if not _TRIAL.match(line)]
     begins = [line for line in stays if line.startswith("note: ")]
     for line in begins:
@@ -41,17 +42,19 @@ def terminal(folder: RunFolder, log: list[str], to: Path) -> None:
     console.print(Text(f"\n{'─' * 12}  a minute later  {'─' * 12}\n", style="dim"))
     for line in stays[len(begins) :]:
         console.print(Text(line))
-    print_front(read_front(folder), console, Path(RUN))
+    print_front(read_front(folder), console, run)
     picture = console.export_svg(title="autotune")
-    to.write_text(re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL))  # they would be fetched from elsewhere
+    to.write_text(
+        re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+    )  # they would be fetched from elsewhere
 
 
-def transcript(folder: RunFolder, log: list[str], readme: Path) -> None:
+def transcript(folder: RunFolder, run: Path, log: list[str], readme: Path) -> None:
     """Put the search's words into the README, in place of those under ``<!-- transcript -->``."""
     console = Console(width=COLUMNS, file=io.StringIO(), color_system=None, highlight=False)
-    print_front(read_front(folder), console, Path(RUN))
+    print_front(read_front(folder), console, run)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    lines = [f"$ {' '.join(SEARCH)} --budget 2m", *_shortened(log), *(line.rstrip() for line in printed.splitlines())]
+    lines = [_typed(folder), *_shortened(log), *(line.rstrip() for line in printed.splitlines())]
     block = "<!-- transcript -->\n```text\n" + "\n".join(lines) + "\n```\n"
     old = readme.read_text()
     new, found = re.subn(r"<!-- transcript -->\n```text\n.*?\n```\n", lambda _: block, old, flags=re.DOTALL)
@@ -70,7 +73,22 @@ def _shortened(log: list[str]) -> Iterator[str]:
         if seen.get(kind, 0) == {"t": 5, "f": 3}.get(kind, -1):
             yield "  …"
         elif not kind or seen[kind] < {"t": 5, "f": 3}[kind]:
-            yield line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1].rstrip()}…"
+            yield _fitted(line if not kind else _brief(line))
+
+
+def _brief(line: str) -> str:
+    """A trial's line with the beginning of its candidate, and what came of it."""
+    what, colon, outcome = line.partition(": ")
+    short = what if len(what) <= HEAD_COLUMNS else f"{what[:HEAD_COLUMNS].rpartition(' ')[0]} …"
+    return f"{short}{colon}{outcome}"
+
+
+def _fitted(line: str) -> str:
+    return line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1].rstrip()}…"
+
+
+def _typed(folder: RunFolder) -> str:
+    return f"$ {' '.join(SEARCH)} --budget {folder.search.budget_s or 0:.0f}s".replace("--budget 120s", "--budget 2m")
 
 
 def _moment(folder: RunFolder) -> object:

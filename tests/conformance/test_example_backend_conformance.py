@@ -45,12 +45,14 @@ def test_a_search_finds_it_by_its_entry_point(tmp_path):
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: autotune-reference\nVersion: 0.1\n")
     points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
-    listed = "".join(f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in each.items()) for group, each in points.items())
+    listed = "".join(
+        f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in each.items()) for group, each in points.items()
+    )
     (installed / "entry_points.txt").write_text(listed)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "autotune", "search", str(mlp(tmp_path / "mlp.onnx"))),
-            *("--backend", "reference", "--trials", "2", "--executor", "process", "--no-tracking", "-o", "run"),
+            *("--backend", "reference", "--trials", "2", "--budget", "10s", "--executor", "process", "--no-tracking", "-o", "run"),
         ],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": f"{installed.parent}{os.pathsep}{os.environ['PYTHONPATH']}"},

@@ -73,7 +73,7 @@ def await_server(process, uri, limit_s=90.0):
 
 
 def stop_server(process):
-    os.killpg(process.pid, signal.SIGTERM)
+    os.killpg(process.pid, signal.SIGKILL)  # asked to end, it waits for its clients first: for half a minute
     process.wait(30)
 
 

@@ -66,6 +66,16 @@ def test_dragging_along_an_axis_filters_the_lines(page, report):
     assert page.problems == []
 
 
+def test_a_line_that_is_clicked_is_the_point_that_is_shown_and_marked_in_the_scatter(page, report):
+    page.goto(report.as_uri())
+    drawn = page.locator("#parallel [data-point]")
+    assert drawn.evaluate_all("lines => lines.at(-1).classList.contains('front')")  # above those that were only tried
+    page.dispatch_event('#parallel [data-point="t0001"] .thread', "click")
+    assert page.inner_text("#chosen h3").startswith("t0001")
+    assert page.locator('#scatter [data-point="t0001"].is-chosen').count() == 1
+    assert page.problems == []
+
+
 def test_the_page_follows_the_readers_colours(page, report):
     page.emulate_media(color_scheme="dark")
     page.goto(report.as_uri())

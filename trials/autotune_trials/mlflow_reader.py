@@ -6,14 +6,26 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autotune.core.errors import UserError
 from autotune.core.picked import PickedRun
-from autotune_trials.mlflow_names import EXPERIMENT_PREFIX, FRONT, PICKED, POINT, SEARCH, SHOWN, TRIAL, is_picked
+from autotune_trials.mlflow_names import (
+    EXPERIMENT_PREFIX,
+    FRONT,
+    PICKED,
+    POINT,
+    RUN_NAME,
+    SEARCH,
+    SHOWN,
+    TRIAL,
+    is_picked,
+    is_starred,
+    without_stars,
+)
 from autotune_trials.mlflow_view import experiment_link, share_key, views_work
 
 if TYPE_CHECKING:
@@ -77,7 +89,11 @@ def _picked(store: Store, search_id: str | None) -> list[PickedRun]:
     experiments = store.experiments()
     where = f"tags.`{PICKED}` IS NOT NULL" + (f" and {_of(search_id)}" if search_id is not None else "")
     runs = store.runs(list(experiments), where)
-    return [_as_picked(run, experiments) for run in runs if is_picked(run.data.tags.get(PICKED))]
+    return [_as_picked(run, experiments) for run in runs if _chosen(run.data.tags)]
+
+
+def _chosen(tags: Mapping[str, str]) -> bool:
+    return is_picked(tags.get(PICKED)) or is_starred(tags.get(RUN_NAME))
 
 
 def _as_picked(run: Any, experiments: dict[str, str]) -> PickedRun:
@@ -102,8 +118,9 @@ def _pick(store: Store, search_id: str, point: str, alias: str | None) -> Picked
     if alias is not None:
         _give_alias(store, chosen, experiments[chosen.info.experiment_id].removeprefix(EXPERIMENT_PREFIX), alias)
     for run in runs:
-        if run is not chosen and is_picked(run.data.tags.get(PICKED)):
-            store.log(run.info.run_id, 0, tags={PICKED: "no"})
+        if run is not chosen and _chosen(run.data.tags):
+            name = without_stars(run.data.tags.get(RUN_NAME, "")) or run.data.tags[POINT]
+            store.log(run.info.run_id, 0, tags={PICKED: "no", RUN_NAME: name})
     store.log(chosen.info.run_id, 0, tags={PICKED: "yes"})
     return _as_picked(chosen, experiments)
 

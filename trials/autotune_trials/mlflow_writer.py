@@ -16,10 +16,13 @@ from autotune_trials.mlflow_names import (
     KNEE,
     PICKED,
     POINT,
+    RUN_NAME,
     SEARCH,
     SHOWN,
     TRIAL,
     experiment_name,
+    is_starred,
+    starred,
 )
 from autotune_trials.mlflow_note import search_note
 from autotune_trials.mlflow_rows import metrics_of, provenance_of, ratios_of, row_of
@@ -107,9 +110,9 @@ class SearchWriter:
             SHOWN: "true",
             FRONT: str(on_front).lower(),
             KNEE: str(knee).lower(),
-            "mlflow.runName": f"{point.id}{label}",
+            RUN_NAME: _named(f"{point.id}{label}", before),
         }
-        if on_front and PICKED not in before:
+        if PICKED not in before:
             tags[PICKED] = "no"
         numbers = metrics_of(point.metrics, self._search.objectives) | ratios_of(point.ratios)
         self._store.log(run, _now_ms(), metrics=numbers, tags=tags | provenance_of(point.metrics))
@@ -119,9 +122,8 @@ class SearchWriter:
         for run, tags in before.items():
             if tags.get(SHOWN) == "true" and run not in shown:
                 name = tags.get(TRIAL, tags.get(POINT, ""))
-                self._store.log(
-                    run, _now_ms(), tags={SHOWN: "false", FRONT: "false", KNEE: "false", "mlflow.runName": name}
-                )
+                hidden = {SHOWN: "false", FRONT: "false", KNEE: "false", RUN_NAME: _named(name, tags)}
+                self._store.log(run, _now_ms(), tags=hidden)
 
     def _show_search(self, front: Front, summary: str, shown: Mapping[str, str]) -> None:
         note = search_note(summary, self._experiment, shown, front.knee)
@@ -133,6 +135,11 @@ class SearchWriter:
         self._store.log(self.run_id, _now_ms(), tags={"mlflow.note.content": note})
         self._store.end(self.run_id, "FINISHED")
         self._finished = True
+
+
+def _named(name: str, before: Mapping[str, str]) -> str:
+    """The run's name, with the star that a person gave it."""
+    return starred(name) if is_starred(before.get(RUN_NAME)) else name
 
 
 def _model_name(point: str) -> str:

@@ -1,5 +1,6 @@
 """The class that autotune finds by its entry point. It imports no runtime: that is the session's to do."""
 
+# ruff: noqa: ARG002 - the protocol's arguments
 from __future__ import annotations
 
 import shutil
@@ -19,6 +20,8 @@ from autotune.core.space import Offer, Parameter
 from autotune.host import counted_cpus
 from autotune.measure.session_process import SessionProcess
 
+COLLECT = "garbage_collection"
+
 
 class ReferenceBackend:
     """Implements ``autotune.core.ports.Backend``."""
@@ -26,19 +29,24 @@ class ReferenceBackend:
     name = "reference"
 
     def versions(self) -> Mapping[str, str]:
+        """What a result depends on: other versions, other numbers."""
         return {"onnx": version("onnx")}
 
     def devices(self) -> Sequence[DeviceSpec]:
+        """Where it can run, here and now."""
         return [DeviceSpec(name="cpu", cpus=counted_cpus())]
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
+        """What there is to choose, or why the model cannot run there."""
         refusal = None
         if device.kind != "real" or device.device_class != "cpu":
             refusal = f"it runs on this machine's CPU, not on {device.name}"
         elif model.format != "onnx":
             refusal = f"it reads ONNX, not {model.format}"
-        parameters = () if refusal else (Parameter(name="optimized", choices=(True, False), doc="faster kernels"),)
-        return Offer(backend=self.name, device=device.name, parameters=parameters, refusal=refusal)
+        if refusal is not None:
+            return Offer(backend=self.name, device=device.name, refusal=refusal)
+        collect = Parameter(name=COLLECT, choices=(True, False), doc="whether Python looks for garbage meanwhile")
+        return Offer(backend=self.name, device=device.name, parameters=(collect,))
 
     def build(
         self,
@@ -49,6 +57,7 @@ class ReferenceBackend:
         calibration: Callable[[], Iterable[Tensors]],
         custom_op_library: Path | None = None,
     ) -> Artifact:
+        """The candidate's files: here the model's own, whatever the candidate. Raises ``BuildError``."""
         for name in model.files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(model.path.parent / name, folder / name)
@@ -64,8 +73,10 @@ class ReferenceBackend:
         )
 
     def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
+        """A process of its own, in which ``open_session`` is called."""
         return SessionProcess("autotune_reference.session:open_session", artifact, device)
 
     def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
-        settings = SessionSettings(runtime=self.name, options={"optimized": candidate.get("optimized", True)})
+        """What an export says of it, as data."""
+        settings = SessionSettings(runtime=self.name, options={COLLECT: candidate.get(COLLECT, True)})
         return Deployment(runtime=self.name, model=artifact.model, files=artifact.files, session=settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from onnx.reference import ReferenceEvaluator
@@ -10,6 +11,7 @@ from autotune.core.artifact import Artifact
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import OpenError
 from autotune.core.samples import Tensors
+from autotune_reference.backend import COLLECT
 
 
 class ReferenceSession:
@@ -29,10 +31,11 @@ class ReferenceSession:
         return lambda: run(None, feed)
 
 
-def open_session(artifact: Artifact, device: DeviceSpec) -> ReferenceSession:
+def open_session(artifact: Artifact, device: DeviceSpec) -> ReferenceSession:  # noqa: ARG001 - there is one device
     """Called in the session's process."""
-    optimized = bool(artifact.candidate.get("optimized", True))
+    if not artifact.candidate.get(COLLECT, True):
+        gc.disable()
     try:
-        return ReferenceSession(ReferenceEvaluator(str(artifact.folder / artifact.model), optimized=optimized))
+        return ReferenceSession(ReferenceEvaluator(str(artifact.folder / artifact.model)))
     except Exception as error:  # onnx's exceptions share no base class
         raise OpenError("unsupported", str(error) or type(error).__name__) from error

@@ -69,6 +69,14 @@ def tracked(uri):
 
 
 @pytest.fixture
+def sync_again(folder, search, exported, uri):
+    """Show the search once more, as `autotune sync` and a resumed search do."""
+    exports = {"t0001": exported, "t0002": exported}
+    shown = (search, sample_records(), sample_front(search), "# Use t0002", exports, uri, folder / "run")
+    return lambda: MlflowTracker.sync(*shown)
+
+
+@pytest.fixture
 def client(tracked, uri):
     from mlflow import MlflowClient
 

@@ -27,6 +27,19 @@ def test_a_pick_in_the_ui_is_seen_in_its_search_and_in_all(client, tracked, runs
     assert tracked.picked("s2") == []
 
 
+def test_a_star_in_a_runs_name_is_a_pick_and_stays_when_the_front_is_shown_again(
+    client, tracked, runs_by_trial, only, sync_again
+):
+    run = only(runs_by_trial(client), "t0006")
+    client.update_run(run.info.run_id, name="*")
+    assert [one.point for one in tracked.picked("s1")] == ["t0001"]
+    sync_again()
+    assert client.get_run(run.info.run_id).info.run_name == "t0001 · front *"
+    tracked.pick("s1", "t0002")
+    assert client.get_run(run.info.run_id).info.run_name == "t0001 · front"
+    assert [one.point for one in tracked.picked("s1")] == ["t0002"]
+
+
 def test_picking_another_point_unpicks_the_first(tracked):
     tracked.pick("s1", "t0001")
     tracked.pick("s1", "t0002")
