@@ -52,7 +52,19 @@ def test_a_search_finds_it_by_its_entry_point(tmp_path):
     done = subprocess.run(
         [
             *(sys.executable, "-m", "autotune", "search", str(mlp(tmp_path / "mlp.onnx"))),
-            *("--backend", "reference", "--trials", "2", "--budget", "10s", "--executor", "process", "--no-tracking", "-o", "run"),
+            *(
+                "--backend",
+                "reference",
+                "--trials",
+                "2",
+                "--budget",
+                "10s",
+                "--executor",
+                "process",
+                "--no-tracking",
+                "-o",
+                "run",
+            ),
         ],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": f"{installed.parent}{os.pathsep}{os.environ['PYTHONPATH']}"},

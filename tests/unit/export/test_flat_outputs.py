@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from autotune.replay.standalone import flat_outputs
+from autotune.replay.standalone import flat_outputs, open_session
 
 
 def test_tensors_stay_what_they_are_and_single_numbers_become_arrays() -> None:
@@ -25,3 +26,8 @@ def test_parts_of_one_shape_are_stacked_and_others_strung_together() -> None:
 
 def test_an_optional_output_that_is_absent_is_left_out() -> None:
     assert list(flat_outputs(["y", "z"], [None, np.ones(1)])) == ["z"]
+
+
+def test_another_runtime_than_it_was_measured_in_opens_nothing(tmp_path) -> None:
+    with pytest.raises(RuntimeError, match="measured in mine"):
+        open_session(tmp_path / "model.onnx", {"runtime": "mine"}, tmp_path)
