@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich import box
@@ -35,10 +36,20 @@ def standing_table(now: Progress, objectives: Sequence[Objective], baseline: Can
     for goal in known:
         table.add_column(Text(_title(goal.metric)), justify="right", no_wrap=True)
     table.add_row("the original", *(_cell(now, now.baseline, goal) for goal in known), end_section=True)
-    for record in _ordered(now, known)[:MOST_ROWS]:
-        name = f"{record.trial.id} {difference(record.trial.candidate, baseline)}"
+    rows = _ordered(now, known)[:MOST_ROWS]
+    for record, name in zip(rows, _names(rows, baseline), strict=True):
         table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *(_cell(now, record, goal) for goal in known))
     return table
+
+
+def _names(rows: Sequence[TrialRecord], baseline: Candidate) -> list[str]:
+    """Each row's id and differences, those first that fewest rows share: what tells it apart is not what is cut off."""
+    parts = [difference(record.trial.candidate, baseline).split(" ") for record in rows]
+    shared = Counter(part for own in parts for part in own)
+    return [
+        f"{record.trial.id} {' '.join(sorted(own, key=lambda part: shared[part]))}"
+        for record, own in zip(rows, parts, strict=True)
+    ]
 
 
 def troubles(now: Progress) -> str:

@@ -29,6 +29,7 @@ from autotune.runs.folder import RunFolder
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WINDOW = {"width": 1280, "height": 900}
+PAGE = {"width": 1280, "height": 1280}  # of the report: down to the scatter and the chosen point
 WAIT_MS = 60_000
 
 
@@ -81,7 +82,7 @@ def pictures(folder: RunFolder, run: Path, log: list[str], to: Path) -> None:
 def report(browser: Any, file: Path, to: Path) -> None:
     """The report in both colours, its recommended point chosen."""
     for scheme in ("light", "dark"):
-        page = browser.new_page(color_scheme=scheme, viewport=WINDOW)
+        page = browser.new_page(color_scheme=scheme, viewport=PAGE)
         page.goto(file.as_uri())
         page.wait_for_selector("#chosen h3")
         page.screenshot(path=to / f"report-{scheme}.png", full_page=False)

@@ -39,7 +39,7 @@ def terminal(folder: RunFolder, run: Path, log: list[str], to: Path) -> None:
     for line in begins:
         console.print(Text(line))
     console.print(_moment(folder))
-    console.print(Text(f"\n{'─' * 12}  a minute later  {'─' * 12}\n", style="dim"))
+    console.print(Text(f"\n{'─' * 12}  when it has ended  {'─' * 12}\n", style="dim"))
     for line in stays[len(begins) :]:
         console.print(Text(line))
     print_front(read_front(folder), console, run)

@@ -151,3 +151,16 @@ def test_space_is_told_with_conditions_omissions_and_size(tmp_path: Path) -> Non
     assert "only when precision is int8" in text
     assert "precision int4: no such kernel" in text
     assert "baseline: runtime=onnxruntime" in text
+
+
+def test_two_points_that_begin_alike_are_told_apart_where_their_names_are_cut() -> None:
+    record = sample_records()[1]
+    long = {f"a_parameter_with_a_long_name_{number}": True for number in range(4)}
+    front = []
+    for number, more in ((1, {}), (2, {"batch_size": 16})):
+        candidate = record.trial.candidate.with_(**long, **more)
+        trial = record.trial.model_copy(update={"id": f"t{number:04d}", "candidate": candidate})
+        front.append(record.model_copy(update={"trial": trial}))
+    lines = drawn(replace(progress_after(8), front=tuple(front)), width=60)
+    assert any(line.startswith("t0002 batch_size=16 ") for line in lines)
+    assert any(line.startswith("t0001 precision=int8 ") for line in lines)
