@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from autotune.core.errors import UserError
 from autotune.core.front import Front
+from autotune.report import shown_path
 from autotune.runs.folder import RunFolder
 
 __all__ = ["try_report", "write_report"]
@@ -24,7 +24,7 @@ def write_report(folder: RunFolder, front: Front) -> Path:
         search=folder.search,
         front=front,
         records=records,
-        run=_short(folder.path),
+        run=shown_path(folder.path),
         spent_s=folder.spent_s(),
         importances=importances(records, front.objectives),
     )
@@ -42,13 +42,4 @@ def try_report(folder: RunFolder, front: Front, say: Callable[[str], None]) -> N
         write_report(folder, front)
     except Exception as error:  # the report is a view: the search is already safe
         why = str(error).strip().partition("\n")[0] or type(error).__name__
-        say(f"report.html was not written ({why}); `autotune front {folder.path} --html` tries again")
-
-
-def _short(path: Path) -> str:
-    """Relative to the current folder where it lies in it: commands in a report are shared."""
-    try:
-        current = Path.cwd()
-    except OSError:  # it was removed
-        return str(path)
-    return os.path.relpath(path, current) if path.is_relative_to(current) else str(path)
+        say(f"report.html was not written ({why}); `autotune front {shown_path(folder.path)} --html` tries again")

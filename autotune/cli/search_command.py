@@ -18,7 +18,7 @@ from autotune.core.clock import SystemClock
 from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, OutOfTime, UserError
 from autotune.core.units import parse_budget
 from autotune.core.watching import Observer
-from autotune.report import print_front, progress, space_text
+from autotune.report import print_front, progress, shown_path, space_text
 from autotune.searching import Stop
 
 __all__ = ["Request", "run_search"]
@@ -59,7 +59,7 @@ def run_search(request: Request) -> int:
             return 128 + stop.signal
     _print_answer(run, request)
     if stop.signal is not None:
-        print(f"to go on: autotune search --resume {run.path}", file=sys.stderr)
+        print(f"to go on: autotune search --resume {shown_path(run.path)}", file=sys.stderr)
     return 128 + stop.signal if stop.signal is not None else int(ExitCode.DONE)
 
 

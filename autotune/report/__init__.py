@@ -8,6 +8,7 @@ from autotune.report.front_text import dropped_lines, front_json, front_markdown
 from autotune.report.html import ReportContent, report_html
 from autotune.report.plot import FrontPlot, front_plot, plot_front
 from autotune.report.progress import LiveProgress, PlainProgress, progress
+from autotune.report.shown_path import shown_path
 from autotune.report.space_text import space_text
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "progress",
     "recommended",
     "report_html",
+    "shown_path",
     "space_text",
 ]

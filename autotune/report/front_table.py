@@ -16,6 +16,7 @@ from autotune.core.values import Value
 from autotune.report.answer import answer_sentence, describe, recommended
 from autotune.report.front_text import SIMULATED_LEGEND, dropped_lines, miss_lines
 from autotune.report.parts_text import output_lines, shape_table
+from autotune.report.shown_path import shown_path
 from autotune.report.shown_points import ShownPoint, shown_points
 
 __all__ = ["front_table", "print_front"]
@@ -43,7 +44,8 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
         console.print(Text(line, style="dim"))
     if run is not None:
         point = recommended(front) or front.baseline
-        console.print(Text(f"next: autotune export {run} --point {point.id}{_format(front)} -o DIR"), soft_wrap=True)
+        chosen = f"--point {point.id}{_format(front)}"
+        console.print(Text(f"next: autotune export {shown_path(run)} {chosen} -o DIR"), soft_wrap=True)
 
 
 def front_table(front: Front, width: int = 80) -> Table:

@@ -34,7 +34,9 @@ def live_view(search: Watched, spent_s: float, now: Progress | None, running: Se
     lines: list[RenderableType] = [_line(headline(search), "bold"), _pace(search, spent_s, now)]
     for trial in running:
         again = " side by side" if trial.plan.paired else ""
-        lines.append(_line(f"now{again}: {trial.id} {difference(trial.candidate, search.baseline)}", "dim"))
+        original = trial.candidate == search.baseline
+        what = "the original" if original else difference(trial.candidate, search.baseline)
+        lines.append(_line(f"now{again}: {trial.id} {what}", "dim"))
     if now is not None:
         table = standing_table(now, search.objectives, search.baseline)
         lines += [table] if table is not None else [_line("the original is not measured yet")]

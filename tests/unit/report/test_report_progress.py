@@ -112,6 +112,12 @@ def test_before_the_first_trial_ends_it_says_what_runs() -> None:
     assert any("not measured yet" in line for line in drawn(replace(progress_after(0), baseline=None)))
 
 
+def test_the_original_under_way_is_called_so() -> None:
+    stream = io.StringIO()
+    Console(file=stream, width=80).print(live_view(WATCHED, 1.0, None, [sample_records()[0].trial]))
+    assert "now: t0000 the original\n" in stream.getvalue().replace(" \n", "\n")
+
+
 def test_live_display_fits_eighty_columns_and_a_screen_and_needs_no_colour() -> None:
     goals = tuple(objective(name) for name in ("latency_p50", "throughput", "energy", "fidelity"))
     many = replace(progress_after(8), front=tuple(sample_records()[1:3]) * 10)
