@@ -96,7 +96,9 @@ class _Remeasuring:
         while plan is not None and done < len(fitting) and self._one(fitting[done].record.trial, plan, home.trial.id):
             done += 1
         if done < self._needed:
-            self.observer.note(f"{self._needed - done} of {self._needed} points of the front were not measured again")
+            left = self._needed - done
+            were = "was" if left == 1 else "were"
+            self.observer.note(f"{left} of {self._needed} points of the front {were} not measured again")
 
     def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
         """The longest plan under which the points, and ``beside`` more trials, fit: all of them, or those that fit well, or as

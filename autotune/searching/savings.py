@@ -26,4 +26,4 @@ def racing_note(records: Sequence[TrialRecord]) -> str | None:
     if not whole:
         return note
     saved_s = sum(max(0.0, median(whole) - record.cost.measure_s) for record in stopped)
-    return f"{note} and saved about {format_duration(saved_s)}"
+    return f"{note} and saved about {format_duration(saved_s)}" if saved_s >= 1 else note

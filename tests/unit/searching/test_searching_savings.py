@@ -26,6 +26,11 @@ def test_without_a_trial_measured_to_the_end_no_saving_is_claimed() -> None:
     assert racing_note([BASELINE, trial(1, 0.5, "dominated")]) == "racing stopped 1 of 1 trials early"
 
 
+def test_a_saving_of_less_than_a_second_is_not_told() -> None:
+    told = racing_note([BASELINE, trial(1, 2.0), trial(2, 1.5, "dominated")])
+    assert told == "racing stopped 1 of 2 trials early"
+
+
 def test_nothing_is_said_when_racing_stopped_nothing() -> None:
     failed = trial(2, 0.0, outcome=Failure(stage="open", cause="crash", message="x"))
     assert racing_note([BASELINE, trial(1, 2.0), failed]) is None
