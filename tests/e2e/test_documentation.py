@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {
     "search": ["--budget", "25s", "--trials", "2", "--executor", "process"],
-    "verify": ["--budget", "5s"],
+    "verify": ["--budget", "6s"],
     "gate": ["--budget", "4s", "--max-budget", "4s"],
 }
 
