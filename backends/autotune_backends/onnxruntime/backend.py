@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
-from autotune.core.deployment import Deployment
+from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
-from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer
+from autotune_backends.cpu import CpuBackend, installed
 from autotune_backends.onnxruntime.arrays import no_array
 
 if TYPE_CHECKING:
     from autotune_backends.onnxruntime.choices import ModelTraits
 
-__all__ = ["OPENER", "OnnxRuntimeBackend"]
-
-OPENER = "autotune_backends.onnxruntime.session:open_session"
-"""What a session's process calls."""
+__all__ = ["OnnxRuntimeBackend"]
 
 _DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "sympy", "torch", "numpy")
 
 
-class OnnxRuntimeBackend:
-    """Implements ``core.ports.Backend``. Holds no session: the runtime is imported only where a session lives or a build runs."""
+class OnnxRuntimeBackend(CpuBackend):
+    """Implements ``core.ports.Backend``."""
 
     name = "onnxruntime"
+    opener = "autotune_backends.onnxruntime.session:open_session"
 
     def __init__(self) -> None:
         self._probed: dict[tuple[str, str], BatchAxis] = {}
 
     def versions(self) -> Mapping[str, str]:
         """Versions of the packages that artifacts and numbers depend on."""
-        return {name: found for name in _DISTRIBUTIONS if (found := _version(name))}
-
-    def devices(self) -> Sequence[DeviceSpec]:
-        """The CPU."""
-        return [self._cpu]
+        return {name: found for name in _DISTRIBUTIONS if (found := installed(name))}
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
         """Read the graph and try batch 2 (once a model), then offer what is legal."""
@@ -67,29 +59,11 @@ class OnnxRuntimeBackend:
 
         return build(model, candidate, folder, calibration, custom_op_library, device)
 
-    def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
-        """Return the session; entering it starts its process. Raises ``OpenError`` there."""
-        from autotune.measure.session_process import SessionProcess
-
-        return SessionProcess(OPENER, artifact, device)
-
-    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
-        """Describe the artifact as data, for export."""
+    def settings(self, candidate: Candidate, cpus: int) -> SessionSettings:
+        """``SessionOptions``' fields and entries."""
         from autotune_backends.onnxruntime.settings import session_settings
 
-        return Deployment(
-            runtime=self.name,
-            model=artifact.model,
-            files=artifact.files,
-            session=session_settings(candidate, self._cpu.cpus or 1),
-            batch=int(candidate.get("batch_size", 1)),
-        )
-
-    @cached_property
-    def _cpu(self) -> DeviceSpec:
-        from autotune_backends.onnxruntime.devices import cpu_device
-
-        return cpu_device()
+        return session_settings(candidate, cpus)
 
     def _refusal(self, model: ModelFacts, device: DeviceSpec) -> str | None:
         if model.format != "onnx":
@@ -114,11 +88,11 @@ class OnnxRuntimeBackend:
             batch=self._batch(model, device),
             products=products(graph),
             transformer=transformer_parts(graph),
-            block_tool=_version("onnx-ir") is not None,
-            fusion_tool=_version("sympy") is not None,
+            block_tool=installed("onnx-ir") is not None,
+            fusion_tool=installed("sympy") is not None,
             numa_nodes=numa_nodes(),
             prunable=sum(chain.spoilt is None for chain in find_chains(graph)),
-            trainer=_version("torch") is not None,
+            trainer=installed("torch") is not None,
             untrained=tuple(sorted(without_derivative(graph))),
         )
 
@@ -127,12 +101,5 @@ class OnnxRuntimeBackend:
 
         key = (model.sha256, device.name)
         if key not in self._probed:
-            self._probed[key] = model.batch if model.batch.works else probe_batch(model, device, OPENER)
+            self._probed[key] = model.batch if model.batch.works else probe_batch(model, device, self.opener)
         return self._probed[key]
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None

@@ -1,16 +1,13 @@
-"""What offers are gathered in, and the facts that they follow from."""
+"""The facts that offers follow from."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autotune.core.candidate import Scalar
 from autotune.core.model import BatchAxis
-from autotune.core.space import Affects, Omission, Parameter
 
-__all__ = ["Choices", "ModelTraits"]
+__all__ = ["ModelTraits"]
 
 
 @dataclass(frozen=True)
@@ -36,23 +33,3 @@ class ModelTraits:
     prunable: int = 0
     trainer: bool = True
     untrained: tuple[str, ...] = ()
-
-
-@dataclass
-class Choices:
-    """Parameters and omissions as they are gathered."""
-
-    parameters: list[Parameter] = field(default_factory=list)
-    omissions: list[Omission] = field(default_factory=list)
-
-    def add(
-        self, name: str, choices: Sequence[Scalar], affects: Affects, doc: str, **requires: Sequence[Scalar]
-    ) -> None:
-        """Offer a parameter, under these values of others."""
-        needed = {other: tuple(values) for other, values in requires.items()}
-        parameter = Parameter(name=name, choices=tuple(choices), requires=needed, affects=affects, doc=doc)
-        self.parameters.append(parameter)
-
-    def omit(self, name: str, reason: str, *values: Scalar) -> None:
-        """Leave a parameter out, or these of its values."""
-        self.omissions.append(Omission(parameter=name, values=values, reason=reason))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
-from autotune.core.model import BatchAxis, ModelFacts
+from autotune.core.model import ModelFacts
 from autotune.core.recovery import LONGEST_S, RECOVERY
 from autotune.core.space import Offer, Parameter
-from autotune_backends.onnxruntime.choices import Choices, ModelTraits
+from autotune_backends.offering import Choices, offer_batch, thread_counts
+from autotune_backends.onnxruntime.choices import ModelTraits
 from autotune_backends.onnxruntime.precisions import as_is, offer_precision
 
-__all__ = ["BATCH_SIZES", "offer", "thread_counts"]
+__all__ = ["offer"]
 
 PRUNING_RATIOS = (0.0, 0.15, 0.3, 0.5, 0.7)
-BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
 def offer(model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> Offer:
@@ -26,18 +26,13 @@ def offer(model: ModelFacts, device: DeviceSpec, traits: ModelTraits) -> Offer:
     _threads(found, model, device.cpus or 1)
     _memory(found)
     _affinity(found, traits.numa_nodes)
-    _batch(found, traits.batch)
+    offer_batch(found, traits.batch)
     return Offer(
         backend="onnxruntime",
         device=device.name,
         parameters=tuple(found.parameters),
         omissions=tuple(found.omissions),
     )
-
-
-def thread_counts(cpus: int) -> tuple[int, ...]:
-    """Powers of two up to ``cpus``, and ``cpus`` itself."""
-    return tuple(sorted({2**power for power in range(cpus.bit_length())} | {cpus}))
 
 
 def _pruning(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
@@ -133,10 +128,3 @@ def _affinity(found: Choices, numa_nodes: int) -> None:
     else:
         reason = "the host has one NUMA node: the system places threads as well"
     found.omit("affinity", reason)
-
-
-def _batch(found: Choices, batch: BatchAxis) -> None:
-    if batch.works:
-        found.add("batch_size", BATCH_SIZES, "run", "samples a run, where the load allows it")
-    else:
-        found.omit("batch_size", batch.reason)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
 from autotune.core.space import Parameter
-from autotune_backends.onnxruntime.choices import Choices, ModelTraits
+from autotune_backends.offering import Choices
+from autotune_backends.onnxruntime.choices import ModelTraits
 
 __all__ = ["as_is", "has_vnni", "offer_precision"]
 

@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
-from autotune.core.deployment import Deployment
+from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
-from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer
+from autotune_backends.cpu import CpuBackend, installed
 
 if TYPE_CHECKING:
     from autotune_backends.openvino.probe import Probe
 
-__all__ = ["OPENER", "OpenVinoBackend"]
-
-OPENER = "autotune_backends.openvino.session:open_session"
-"""What a session's process calls."""
+__all__ = ["OpenVinoBackend"]
 
 
-class OpenVinoBackend:
+class OpenVinoBackend(CpuBackend):
     """Implements ``core.ports.Backend``. The package openvino is optional: without it, every model is refused, saying so."""
 
     name = "openvino"
+    opener = "autotune_backends.openvino.session:open_session"
 
     def __init__(self) -> None:
         self._probed: dict[tuple[str, str], Probe] = {}
 
     def versions(self) -> Mapping[str, str]:
         """OpenVINO's; empty without it."""
-        found = _installed()
+        found = installed("openvino")
         return {"openvino": found} if found else {}
-
-    def devices(self) -> Sequence[DeviceSpec]:
-        """The CPU, the very one that onnxruntime's backend sees."""
-        return [self._cpu]
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
         """Try the model (once), then offer what is legal."""
         from autotune_backends.openvino.offers import offer, refusal
 
-        why = refusal(model, device, _installed() is not None)
+        why = refusal(model, device, installed("openvino") is not None)
         if why is None:
             found = self._probe(model, device)
             if found.refusal is None:
@@ -69,41 +61,16 @@ class OpenVinoBackend:
 
         return build(model, candidate, folder)
 
-    def open(self, artifact: Artifact, device: DeviceSpec) -> Session:
-        """Return the session; entering it starts its process. Raises ``OpenError`` there."""
-        from autotune.measure.session_process import SessionProcess
-
-        return SessionProcess(OPENER, artifact, device)
-
-    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
-        """Describe the artifact as data, for export."""
+    def settings(self, candidate: Candidate, cpus: int) -> SessionSettings:
+        """OpenVINO's properties."""
         from autotune_backends.openvino.settings import session_settings
 
-        return Deployment(
-            runtime=self.name,
-            model=artifact.model,
-            files=artifact.files,
-            session=session_settings(candidate, self._cpu.cpus or 1),
-            batch=int(candidate.get("batch_size", 1)),
-        )
-
-    @cached_property
-    def _cpu(self) -> DeviceSpec:
-        from autotune_backends.onnxruntime.devices import cpu_device
-
-        return cpu_device()
+        return session_settings(candidate, cpus)
 
     def _probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
         from autotune_backends.openvino.probe import probe
 
         key = (model.sha256, device.name)
         if key not in self._probed:
-            self._probed[key] = probe(model, device, OPENER)
+            self._probed[key] = probe(model, device, self.opener)
         return self._probed[key]
-
-
-def _installed() -> str | None:
-    try:
-        return version("openvino")
-    except PackageNotFoundError:
-        return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.space import Offer
-from autotune_backends.onnxruntime.choices import Choices
-from autotune_backends.onnxruntime.offers import BATCH_SIZES, thread_counts
+from autotune_backends.offering import Choices, offer_batch, thread_counts
 
 __all__ = ["offer", "refusal"]
 
@@ -43,10 +42,7 @@ def offer(device: DeviceSpec, batch: BatchAxis) -> Offer:
     else:
         found.omit("inference_precision", "this CPU has no bfloat16 products", "bf16")
     found.add("intra_op_threads", thread_counts(device.cpus or 1), "load", "threads inside one operator")
-    if batch.works:
-        found.add("batch_size", BATCH_SIZES, "run", "samples a run, where the load allows it")
-    else:
-        found.omit("batch_size", f"openvino: {batch.reason}")
+    offer_batch(found, batch.model_copy(update={"reason": f"openvino: {batch.reason}"}))
     return Offer(
         backend="openvino",
         device=device.name,

@@ -11,17 +11,12 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import TrialError, UserError
 from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.ports import Session
-from autotune.core.samples import Tensors
-from autotune_backends.onnxruntime.batch_probe import compare_rows
+from autotune_backends.batches import differing_rows, generated
 from autotune_backends.openvino.building import build
 
 __all__ = ["Probe", "probe"]
 
 _PLAIN = Candidate(runtime="openvino", inference_precision="fp32", intra_op_threads=1)
-_SEED = 0
-_FLOAT, _QUANTISED = 1e-3, 1e-1
-"""Largest difference between batches, relative to the output's largest value: sums in another order, and ranges of activations
-that are taken over the whole batch."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ def probe(model: ModelFacts, device: DeviceSpec, opener: str) -> Probe:
 
 def _strange_outputs(model: ModelFacts, session: Session) -> str | None:
     try:
-        (one,) = _inputs(model, (0,))
+        (one,) = generated(model, 0)
     except UserError:  # no inputs can be generated: the trials will tell
         return None
     names = [output.name for output in model.outputs]
@@ -60,17 +55,7 @@ def _batch(model: ModelFacts, session: Session) -> BatchAxis:
     if model.batch.symbol is None:
         return model.batch
     try:
-        one, other = _inputs(model, (0, 1))
-        (both,) = _inputs(model, (0, 1), batch=2)
-        tolerance = _QUANTISED if model.quantised else _FLOAT
-        reason = compare_rows(session.outputs(both), session.outputs(one), session.outputs(other), tolerance)
+        reason = differing_rows(model, session.outputs)
     except (TrialError, UserError) as error:
         reason = f"batch 2 was tried and failed: {str(error).splitlines()[0]}"
     return BatchAxis(works=not reason, symbol=model.batch.symbol, reason=reason)
-
-
-def _inputs(model: ModelFacts, samples: tuple[int, ...], batch: int = 1) -> list[Tensors]:
-    from autotune.data import batches, open_data, open_dataset
-
-    dataset = open_dataset(open_data(None, model, _SEED), model)
-    return [inputs for inputs, _ in batches(dataset, samples, model, batch=batch)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autotune_backends.onnxruntime.batch_probe import compare_rows
+from autotune_backends.batches import compare_rows
 
 A, B = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.space import Offer
+from autotune_backends.offering import thread_counts
 from autotune_backends.onnxruntime.choices import ModelTraits
-from autotune_backends.onnxruntime.offers import offer, thread_counts
+from autotune_backends.onnxruntime.offers import offer
 from autotune_backends.onnxruntime.precisions import has_vnni
 
 WORKS = BatchAxis(works=True, symbol="N")
