@@ -19,22 +19,38 @@ def read_model(path: Path, dims: Mapping[str, int] | None = None, custom_op_libr
 
     ``dims`` sizes symbolic dimensions (``{"N": 4}``); the others get sensible defaults. ``custom_op_library`` None: a model
     with operators of its own is refused. Raises ``UserError`` for a model that cannot be read or that the runtime is too
-    old for. Only the model's own protobuf is loaded; weights in external data are hashed by chunks.
+    old for. Of an ONNX model, only its own protobuf is loaded; weights in external data are hashed by chunks. Of an exported
+    program (``.pt2``), nothing is loaded: its archive is read.
     """
     _refuse_other_formats(path)
     _refuse_missing_library(custom_op_library)
+    if path.suffix == ".pt2":
+        return _program(path, dims or {}, custom_op_library)
     from autotune.models.onnx_facts import read_onnx
 
     return read_onnx(path.absolute(), dims or {}, custom_op_library.absolute() if custom_op_library else None)
 
 
+def _program(path: Path, dims: Mapping[str, int], custom_op_library: Path | None) -> ModelFacts:
+    from autotune.models.pt2_facts import read_pt2
+
+    if custom_op_library is not None:
+        raise UserError(
+            "--custom-op-lib is for ONNX models", "leave it out: a program has PyTorch's own operators alone"
+        )
+    return read_pt2(path.absolute(), dims)
+
+
 def _refuse_other_formats(path: Path) -> None:
     if not path.exists():
-        raise UserError(f"there is no model at {path}", "give the path of an .onnx file")
+        raise UserError(f"there is no model at {path}", "give the path of an .onnx or a .pt2 file")
     if path.is_dir():
-        raise UserError(f"{path} is a folder", "give the path of the .onnx file in it")
-    if path.suffix in {".pt2", ".pt", ".pth", ".safetensors", ".gguf", ".tflite"}:
-        raise UserError(f"{path.name}: {path.suffix} models cannot be read yet", "export the model to ONNX")
+        raise UserError(f"{path} is a folder", "give the path of the .onnx or .pt2 file in it")
+    if path.suffix in {".pt", ".pth", ".safetensors", ".gguf", ".tflite"}:
+        raise UserError(
+            f"{path.name}: {path.suffix} models cannot be read yet",
+            "export the model to ONNX, or with torch.export to .pt2",
+        )
 
 
 def _refuse_missing_library(library: Path | None) -> None:
