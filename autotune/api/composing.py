@@ -18,7 +18,7 @@ from autotune.core.workload import Workload
 
 __all__ = ["compose_space", "find_devices", "find_power", "offers_for"]
 
-DEFAULT_SPACES = {"onnx": "onnx", LANGUAGE_MODEL: "language"}
+DEFAULT_SPACES = {"onnx": "onnx", "pt2": "torch", LANGUAGE_MODEL: "language"}
 
 
 def find_devices(backends: Sequence[Backend], wanted: Sequence[str]) -> list[DeviceSpec]:

@@ -16,8 +16,8 @@ __all__ = ["Finding", "diagnose"]
 
 State = Literal["ok", "note", "missing"]
 EXPECTED = {
-    "backends": "onnxruntime openvino simulated",
-    "search_spaces": "language onnx",
+    "backends": "onnxruntime openvino simulated torch",
+    "search_spaces": "language onnx torch",
     "executors": "ray process",
     "trackers": "mlflow",
 }

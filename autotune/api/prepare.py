@@ -202,7 +202,7 @@ def _absolute(settings: SearchSettings) -> SearchSettings:
         name: path.absolute()
         for name in ("model", "custom_op_library", "power_model", "output")
         if (path := getattr(settings, name)) is not None
-        and (name != "model" or path.exists() or path.suffix == ".onnx")
+        and (name != "model" or path.exists() or path.suffix in (".onnx", ".pt2"))
     }
     changes["devices"] = tuple(
         str(Path(name).absolute()) if Path(name).is_file() else name for name in settings.devices

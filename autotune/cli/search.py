@@ -16,7 +16,8 @@ _OUT = "What comes out"
 
 def search(
     model: Annotated[
-        Path | None, typer.Argument(help="An .onnx file; a language model by name or folder.", show_default=False)
+        Path | None,
+        typer.Argument(help="An .onnx or .pt2 file; a language model by name or folder.", show_default=False),
     ] = None,
     budget: Annotated[
         str | None, typer.Option(help="Time to spend: 90s, 15m, 4h, 1h30m. Default 1h.", rich_help_panel=_HOW)

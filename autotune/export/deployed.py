@@ -59,7 +59,7 @@ class Deployed:
 
 
 def load(folder: str | Path) -> Deployed:
-    """Open an exported folder in this process. Needs the model's runtime (onnxruntime or openvino) and numpy.
+    """Open an exported folder in this process. Needs the model's runtime (onnxruntime, openvino or torch) and numpy.
 
     Raises ``UserError`` when ``folder`` is no exported folder, is damaged, or cannot be opened on this machine.
     """

@@ -14,10 +14,14 @@ from autotune.export.readme import readme_text
 __all__ = ["deployed_files", "run_text", "serving_text", "workload_text"]
 
 
+_WITH_OPENER = ("openvino", "torch")  # runtimes that run.py opens by a module of its own
+
+
 def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
     """Every text file of the exported folder by its name. ``samples`` counts the requests in samples.npz, 0: no such file."""
-    openvino = {"openvino_session.py": _source("openvino_session")} if config.session.runtime == "openvino" else {}
-    return openvino | {
+    originals = config.original.session.runtime if config.original is not None and config.original.model else None
+    openers = {f"{name}_session" for name in (config.session.runtime, originals) if name in _WITH_OPENER}
+    return {f"{name}.py": _source(name) for name in sorted(openers)} | {
         "config.json": config.to_json(indent=2) + "\n",
         "run.py": run_text(),
         "batcher.py": serving_text("batcher"),

@@ -25,6 +25,7 @@ _OURS = {
     "batcher.py",
     "endpoint.py",
     "openvino_session.py",
+    "torch_session.py",
     "models",
     "workload.yaml",
     "README.md",

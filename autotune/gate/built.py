@@ -13,7 +13,7 @@ from autotune.core.errors import BuildError
 from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
 from autotune.gate.sides import Side, SideFailure, scratch_folder
-from autotune.replay.sides import artifact_at
+from autotune.replay.sides import artifact_at, openable
 
 __all__ = ["model_side"]
 
@@ -35,15 +35,17 @@ def model_side(
     with ExitStack() as stack:
         target = stack.enter_context(scratch_folder("head"))
         if as_is:
-            paths = [facts.path.parent / file for file in facts.files]
+            file = openable(facts.path.resolve(), target)
+            paths = [file.parent / name for name in (file.name, *facts.files[1:])]
             yield Side(
                 who="head",
                 text=str(model),
-                artifact=artifact_at(target, facts.path.resolve(), session, config.candidate, paths),
+                artifact=artifact_at(target, file, session, config.candidate, paths),
                 batch=config.promise.batch,
                 original_sha256=config.source.model_sha256,
             )
             return
+        beside = stack.enter_context(scratch_folder("head"))
         built = _build(facts, config, stack.enter_context(scratch_folder("head")), data)
         plain = _settings(config.original.session if config.original is not None else _PLAIN, baseline)
         yield Side(
@@ -52,7 +54,7 @@ def model_side(
             artifact=_opened_as(built, target, session),
             batch=config.promise.batch,
             original_sha256=facts.sha256,
-            reference=artifact_at(stack.enter_context(scratch_folder("head")), facts.path.resolve(), plain),
+            reference=artifact_at(beside, openable(facts.path.resolve(), beside), plain),
             notes=(f"{model}: {built.unchanged}",) if built.unchanged else (),
         )
 
@@ -69,7 +71,7 @@ def _read(model: Path, data: str | None, config: ExportedConfig, baseline: Path)
 
 
 def _build(facts: ModelFacts, config: ExportedConfig, folder: Path, data: str | None) -> Artifact:
-    backend = plugins.backend(config.runtime)
+    backend = plugins.backend(str(config.candidate.get("runtime", config.runtime)))
     library = facts.custom_op_library
     try:
         return backend.build(

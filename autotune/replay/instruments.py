@@ -57,7 +57,7 @@ def environment_here() -> Environment:
     from autotune.host.environment import environment
 
     versions: dict[str, str] = {}
-    for name in ("onnxruntime", "openvino"):
+    for name in ("onnxruntime", "openvino", "torch"):
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     return environment(versions)

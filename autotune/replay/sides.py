@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from autotune.core.artifact import Artifact
@@ -18,14 +19,16 @@ from autotune.core.hashing import hash_files
 from autotune.core.ports import Session
 from autotune.replay.ort_session import OPENER
 
-__all__ = ["Sides", "artifact_at", "open_side", "sides"]
+__all__ = ["Sides", "artifact_at", "open_side", "openable", "sides"]
 
 _ANSWER_S = 600.0  # no trial's process bounds these sessions: a run that never returns would hold its command for ever
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Artifacts that ``open_side`` opens. ``original`` None: it is not at hand; ``original_model`` is then None too."""
+    """Artifacts that ``open_side`` opens. ``original`` None: it is not at hand, and ``original_model`` is then None too, or its
+    runtime is not installed.
+    """
 
     exported: Artifact
     original: Artifact | None
@@ -42,9 +45,23 @@ def sides(folder: Path, config: ExportedConfig, original: Path | None) -> Iterat
     model = _original_model(folder, config, original)
     with tempfile.TemporaryDirectory(prefix="autotune-verify-") as scratch:
         artifact = None
-        if model is not None and config.original is not None:
-            artifact = artifact_at(Path(scratch), model, _absolute(config.original.session, folder))
+        if model is not None and config.original is not None and find_spec(config.original.session.runtime):
+            file = model if original is None else openable(model, Path(scratch))
+            artifact = artifact_at(Path(scratch), file, _absolute(config.original.session, folder))
         yield Sides(_exported_artifact(folder, config), artifact, model, config.device)
+
+
+def openable(model: Path, scratch: Path) -> Path:
+    """A user's model as a session may open it: an exported program is copied to ``scratch`` without what could run.
+
+    Raises ``UserError``.
+    """
+    if model.suffix != ".pt2":
+        return model
+    from autotune.models.pt2_plain import write_plain
+
+    write_plain(model, scratch / "program.pt2")
+    return scratch / "program.pt2"
 
 
 def open_side(artifact: Artifact, device: DeviceSpec) -> Session:

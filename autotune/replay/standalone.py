@@ -86,13 +86,15 @@ def serve(host: str, port: int) -> None:
 
 
 def open_session(model: Path, settings: dict[str, Any], folder: Path) -> Any:
-    """The model opened in its runtime; OpenVINO by openvino_session.py, which lies beside this file.
+    """The model opened in its runtime; OpenVINO and PyTorch by openvino_session.py or torch_session.py, beside this file.
 
     Raises ``RuntimeError`` for a runtime of somebody's own backend: in another one it would not be what was measured.
     """
     runtime = settings.get("runtime", "onnxruntime")
     if runtime == "openvino":
         return _beside("openvino_session").OpenVinoSession(model, settings)
+    if runtime == "torch":
+        return _beside("torch_session").TorchSession(model, settings)
     if runtime != "onnxruntime":
         raise RuntimeError(f"this was measured in {runtime}, which run.py cannot open")
     import onnxruntime

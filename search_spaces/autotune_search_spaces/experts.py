@@ -9,7 +9,7 @@ from autotune.core.candidate import Scalar
 from autotune.core.recovery import RECOVERY
 from autotune.core.space import Parameter
 
-__all__ = ["experts"]
+__all__ = ["Wishes", "experts", "large_batch", "offered", "policies"]
 
 Wishes = Mapping[str, Scalar]
 
@@ -28,9 +28,9 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
 
     A wish for a runtime, a format or a fusion that is not offered is left out; other wishes are completed with what is.
     """
-    large = _large_batch(parameters)
+    large = large_batch(parameters)
     wishes: list[Wishes] = [
-        *_policies(parameters),
+        *policies(parameters, _STATIC, _DYNAMIC),
         _STATIC,
         _DYNAMIC,
         _BFLOAT,
@@ -59,33 +59,33 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
         {"execution_mode": "parallel"},
         {"graph_optimization": "extended"},
     ]
-    return [wish for wish in wishes if all(_offered(name, wish, parameters) for name in _DECISIVE)]
+    return [wish for wish in wishes if all(offered(name, wish, parameters) for name in _DECISIVE)]
 
 
-def _policies(parameters: Sequence[Parameter]) -> list[Wishes]:
-    """Batch policies for a server, if there is one: whatever waits runs together; several instances; both, in int8."""
+def policies(parameters: Sequence[Parameter], *formats: Wishes) -> list[Wishes]:
+    """Batch policies for a server, if there is one: whatever waits runs together; several instances; both, in these formats."""
     if not any(parameter.name in (MAX_BATCH, INSTANCES) for parameter in parameters):
         return []
     eager: Wishes = {MAX_BATCH: 8, QUEUE_DELAY: 0.0}
     spread: Wishes = {"intra_op_threads": 1, INSTANCES: FILL}
-    return [eager, {**eager, **spread}, spread, {**_STATIC, **eager, **spread}, {**_DYNAMIC, **eager, **spread}]
+    return [eager, {**eager, **spread}, spread, *({**form, **eager, **spread} for form in formats)]
 
 
 def _recoveries(parameters: Sequence[Parameter]) -> list[Wishes]:
     """Half of the channels gone and the rest trained again, if that was asked for; in int8 too."""
-    offered = next((parameter for parameter in parameters if parameter.name == RECOVERY), None)
-    if offered is None or not offered.choices:
+    found = next((parameter for parameter in parameters if parameter.name == RECOVERY), None)
+    if found is None or not found.choices:
         return []
-    half: Wishes = {"pruning_ratio": 0.5, RECOVERY: offered.choices[-1]}
+    half: Wishes = {"pruning_ratio": 0.5, RECOVERY: found.choices[-1]}
     return [half, {**_STATIC, **half}]
 
 
-def _offered(name: str, wish: Wishes, parameters: Sequence[Parameter]) -> bool:
+def offered(name: str, wish: Wishes, parameters: Sequence[Parameter]) -> bool:
     """Whether what is wished of this parameter, if anything, is among its values."""
     return name not in wish or any(one.name == name and one.holds(wish[name]) for one in parameters)
 
 
-def _large_batch(parameters: Sequence[Parameter]) -> int:
+def large_batch(parameters: Sequence[Parameter]) -> int:
     """A batch that fills the caches of most CPUs without leaving them: 16, or the largest that there is."""
     sizes = next((parameter.choices for parameter in parameters if parameter.name == "batch_size"), (1,))
     return max(int(size) for size in sizes if int(size) <= 16)

@@ -24,6 +24,7 @@ _ALLOWED = (
     "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONUTF8",
+    "CXX",
     "CONDA_*",
     "XDG_*",
     "HF_*",

@@ -65,4 +65,5 @@ def _requirements(folder: Path) -> list[str]:
         versions, runtime = config["environment"]["versions"], config.get("session", {}).get("runtime", "onnxruntime")
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"{folder} is no exported folder: {error}", "write one with `autotune export`") from error
-    return [f"{name}=={versions[name]}" if name in versions else name for name in (runtime, "numpy")]
+    known = {name: versions[name].partition("+")[0] for name in versions}  # 2.13.0+cpu is no version of PyPI's
+    return [f"{name}=={known[name]}" if name in known else name for name in (runtime, "numpy")]

@@ -60,4 +60,3 @@ def _loadable(model: ModelFacts, folder: Path) -> Artifact:
         candidate=_PLAIN,
         custom_op_library=model.custom_op_library,
     )
-

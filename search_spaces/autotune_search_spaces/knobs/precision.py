@@ -12,6 +12,7 @@ __all__ = ["PRECISION", "precision"]
 PRECISION = (
     "precision",
     "inference_precision",
+    "linear_weights",
     "int8_per_channel",
     "quantised_share",
     "int8_reduce_range",

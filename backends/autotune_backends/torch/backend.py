@@ -1,0 +1,84 @@
+"""The backend that the hub finds by its entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotune.core.artifact import Artifact
+from autotune.core.candidate import Candidate
+from autotune.core.deployment import Deployment, SessionSettings
+from autotune.core.device import DeviceSpec
+from autotune.core.model import ModelFacts
+from autotune.core.samples import Tensors
+from autotune.core.space import Offer
+from autotune_backends.cpu import CpuBackend, installed
+
+if TYPE_CHECKING:
+    from autotune_backends.torch.probe import Probe
+
+__all__ = ["TorchBackend"]
+
+_DISTRIBUTIONS = ("torch", "onnxscript", "onnxruntime")
+
+
+class TorchBackend(CpuBackend):
+    """Implements ``core.ports.Backend``. The package torch is optional: without it, every program is refused, saying so."""
+
+    name = "torch"
+    opener = "autotune_backends.torch.session:open_session"
+
+    def __init__(self) -> None:
+        self._probed: dict[tuple[str, str], Probe] = {}
+
+    def versions(self) -> Mapping[str, str]:
+        """Versions of the packages that artifacts and numbers depend on; empty without torch."""
+        found = {name: version for name in _DISTRIBUTIONS if (version := installed(name))}
+        return found if "torch" in found else {}
+
+    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
+        """Try the program (once), then offer what is legal."""
+        from autotune_backends.torch.offers import offer, refusal
+        from autotune_backends.torch.traits import traits_of
+
+        why = refusal(model, device, installed("torch") is not None)
+        if why is None:
+            found = self._probe(model, device)
+            if found.refusal is None:
+                return offer(device, traits_of(model, found.batch))
+            why = found.refusal
+        return Offer(backend=self.name, device=device.name, refusal=why)
+
+    def build(
+        self,
+        model: ModelFacts,
+        candidate: Candidate,
+        device: DeviceSpec,  # noqa: ARG002 - compiled files are this machine's, whatever is asked for
+        folder: Path,
+        calibration: Callable[[], Iterable[Tensors]],  # noqa: ARG002 - nothing here is calibrated
+        custom_op_library: Path | None = None,  # noqa: ARG002 - refused when the model is read
+    ) -> Artifact:
+        """Write the candidate's files into the empty ``folder``. Raises ``BuildError``."""
+        from autotune_backends.torch.building import build
+
+        return build(model, candidate, folder)
+
+    def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
+        """Describe the artifact as data, for export; what onnxruntime opens is onnxruntime's from then on."""
+        described = super().deployment(artifact, candidate)
+        return described.model_copy(update={"runtime": described.session.runtime})
+
+    def settings(self, candidate: Candidate, cpus: int) -> SessionSettings:
+        """Options of ``TorchSession``, or of onnxruntime."""
+        from autotune_backends.torch.settings import session_settings
+
+        return session_settings(candidate, cpus)
+
+    def _probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
+        from autotune_backends.torch.probe import probe
+
+        key = (model.sha256, device.name)
+        if key not in self._probed:
+            self._probed[key] = probe(model, device, self.opener)
+        return self._probed[key]
