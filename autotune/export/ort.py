@@ -19,9 +19,9 @@ _WITH_OPENER = ("openvino", "torch")  # runtimes that run.py opens by a module o
 
 def deployed_files(config: ExportedConfig, *, samples: int) -> dict[str, str]:
     """Every text file of the exported folder by its name. ``samples`` counts the requests in samples.npz, 0: no such file."""
-    originals = config.original.session.runtime if config.original is not None and config.original.model else None
-    openers = {f"{name}_session" for name in (config.session.runtime, originals) if name in _WITH_OPENER}
-    return {f"{name}.py": _source(name) for name in sorted(openers)} | {
+    runtime = config.session.runtime
+    opener = {f"{runtime}_session.py": _source(f"{runtime}_session")} if runtime in _WITH_OPENER else {}
+    return opener | {
         "config.json": config.to_json(indent=2) + "\n",
         "run.py": run_text(),
         "batcher.py": serving_text("batcher"),
