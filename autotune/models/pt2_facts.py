@@ -15,7 +15,7 @@ from autotune.models.pt2_program import Port, Program, read_program
 from autotune.models.pt2_sizes import named_axes, renamed
 from autotune.models.pt2_tensors import KINDS, read_tensors
 
-__all__ = ["read_pt2"]
+__all__ = ["largest_batch", "read_pt2"]
 
 _QUANTISED = ("quantized_decomposed.", "quantized.")
 
@@ -30,6 +30,17 @@ def read_pt2(path: Path, dims: Mapping[str, int]) -> ModelFacts:
         program = read_program(archive)
         weight_bytes = sum(_bytes(archive, kind) for kind in KINDS)
     return _facts(path, program, dims, weight_bytes)
+
+
+def largest_batch(path: Path) -> int | None:
+    """The most samples a run that the program at ``path`` was exported for; None: any number. Raises ``UserError``."""
+    with opened(path) as archive:
+        program = read_program(archive)
+    names = named_axes({port.name: port.sizes for port in program.inputs})
+    return next(
+        (program.bounds[symbol][1] for symbol, name in names.items() if name == "batch" and symbol in program.bounds),
+        None,
+    )
 
 
 def _facts(path: Path, program: Program, dims: Mapping[str, int], weight_bytes: int) -> ModelFacts:

@@ -39,6 +39,7 @@ class TorchBackend(CpuBackend):
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
         """Try the program (once), then offer what is legal."""
+        from autotune.models.pt2_facts import largest_batch
         from autotune_backends.torch.offers import offer, refusal
         from autotune_backends.torch.traits import traits_of
 
@@ -46,7 +47,7 @@ class TorchBackend(CpuBackend):
         if why is None:
             found = self._probe(model, device)
             if found.refusal is None:
-                return offer(device, traits_of(model, found.batch))
+                return offer(device, traits_of(model, found.batch, largest_batch(model.path)))
             why = found.refusal
         return Offer(backend=self.name, device=device.name, refusal=why)
 

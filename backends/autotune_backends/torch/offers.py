@@ -40,7 +40,7 @@ def offer(device: DeviceSpec, traits: ProgramTraits) -> Offer:
     _threads(found, device.cpus or 1)
     if traits.onnx_tool:
         _onnxruntime(found, traits)
-    offer_batch(found, traits.batch)
+    offer_batch(found, traits.batch, traits.largest_batch)
     return Offer(
         backend="torch", device=device.name, parameters=tuple(found.parameters), omissions=tuple(found.omissions)
     )

@@ -19,18 +19,19 @@ _ATTENTION = "scaled_dot_product_attention"
 
 @dataclass(frozen=True)
 class ProgramTraits:
-    """Counts of operators, and what is installed. ``batch`` was seen by running."""
+    """Counts of operators, and what is installed. ``batch`` was seen by running; ``largest_batch`` None: any."""
 
     convolutions: int
     linear: int
     products: int
     attention: int
     batch: BatchAxis
+    largest_batch: int | None
     compiler: str | None
     onnx_tool: bool
 
 
-def traits_of(model: ModelFacts, batch: BatchAxis) -> ProgramTraits:
+def traits_of(model: ModelFacts, batch: BatchAxis, largest_batch: int | None) -> ProgramTraits:
     """Count the operators by their names in ``aten``, whatever the overload."""
     return ProgramTraits(
         convolutions=sum(_count(model.operators, name) for name in _CONVOLUTIONS),
@@ -38,6 +39,7 @@ def traits_of(model: ModelFacts, batch: BatchAxis) -> ProgramTraits:
         products=sum(_count(model.operators, name) for name in _PRODUCTS),
         attention=_count(model.operators, _ATTENTION),
         batch=batch,
+        largest_batch=largest_batch,
         compiler=shutil.which(os.environ.get("CXX") or "g++"),
         onnx_tool=find_spec("onnxscript") is not None,
     )

@@ -16,7 +16,15 @@ from autotune_search_spaces.torch import torch_space
 
 WORKS = BatchAxis(works=True, symbol="batch")
 CPU = DeviceSpec(name="cpu", cpus=4, isa=("avx2", "avx512f", "avx512_bf16"))
-EVERYTHING = {"convolutions": 1, "linear": 1, "products": 2, "attention": 1, "compiler": "g++", "onnx_tool": True}
+EVERYTHING = {
+    "convolutions": 1,
+    "linear": 1,
+    "products": 2,
+    "attention": 1,
+    "compiler": "g++",
+    "onnx_tool": True,
+    "largest_batch": None,
+}
 
 
 def facts(**known: Any) -> ModelFacts:
@@ -62,9 +70,13 @@ def test_what_is_left_out_says_why(changes: dict[str, Any], name: str, why: str)
     assert why in reason(offered(**changes), name)
 
 
+def test_batches_end_where_the_export_does() -> None:
+    assert choices(offered(largest_batch=8), "batch_size") == (1, 2, 4, 8)
+
+
 def test_operators_are_counted_whatever_the_overload() -> None:
     operators = {"aten.conv2d": 2, "aten.linear": 3, "aten.scaled_dot_product_attention": 1, "aten.relu": 9}
-    found = traits_of(facts(operators=operators), WORKS)
+    found = traits_of(facts(operators=operators), WORKS, None)
     assert (found.convolutions, found.linear, found.products, found.attention) == (2, 3, 5, 1)
 
 

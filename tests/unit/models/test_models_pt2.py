@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from autotune.core.errors import UserError
 from autotune.models import read_model
+from autotune.models.pt2_facts import largest_batch
 from autotune.models.pt2_plain import write_plain
 from autotune.models.pt2_sizes import plain_size, renamed
 from autotune.models.pt2_tree import leaf_names
@@ -75,6 +76,10 @@ def test_names_of_leaves_differ(spec: dict[str, Any], names: list[str]) -> None:
 def test_sizes_are_written_as_people_write_them(written: str, plain: str) -> None:
     assert plain_size(written) == plain
     assert renamed(plain, {"s40": "batch"}) == plain.replace("s40", "batch")
+
+
+def test_the_largest_batch_is_what_it_was_exported_for(tmp_path: Path) -> None:
+    assert largest_batch(pt2_programs.save(tmp_path / "m.pt2")) == 64
 
 
 def test_a_size_beyond_what_was_exported_is_refused(tmp_path: Path) -> None:
