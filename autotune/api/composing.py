@@ -19,6 +19,7 @@ from autotune.core.workload import Workload
 __all__ = ["compose_space", "find_devices", "find_power", "offers_for"]
 
 DEFAULT_SPACES = {"onnx": "onnx", "pt2": "torch", LANGUAGE_MODEL: "language"}
+SIMULATED_SPACES = DEFAULT_SPACES | {"onnx": "graph"}
 
 
 def find_devices(backends: Sequence[Backend], wanted: Sequence[str]) -> list[DeviceSpec]:
@@ -55,11 +56,16 @@ def _knows(backend: Backend, device: DeviceSpec) -> bool:
     return any(device.name == known.name for known in backend.devices())
 
 
-def compose_space(wanted: str | None, model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
-    """Return the space of that name, or of that YAML file; None: the default of the model's format. Raises ``UserError``."""
+def compose_space(
+    wanted: str | None, model: ModelFacts, offers: Sequence[Offer], workload: Workload, *, simulated: bool = False
+) -> SearchSpace:
+    """Return the space of that name, or of that YAML file; None: the default of the model's format. Raises ``UserError``.
+
+    ``simulated``: the offers are of simulated devices.
+    """
     from autotune.searching.space_file import base_of, narrow
 
-    default = DEFAULT_SPACES[model.format]
+    default = (SIMULATED_SPACES if simulated else DEFAULT_SPACES)[model.format]
     if wanted is None or not wanted.endswith((".yaml", ".yml")):
         return plugins.space_function(wanted or default)(model, offers, workload)
     text = _text(Path(wanted))

@@ -17,7 +17,7 @@ __all__ = ["Finding", "diagnose"]
 State = Literal["ok", "note", "missing"]
 EXPECTED = {
     "backends": "onnxruntime openvino simulated torch",
-    "search_spaces": "language onnx torch",
+    "search_spaces": "graph language onnx torch",
     "executors": "ray process",
     "trackers": "mlflow",
 }

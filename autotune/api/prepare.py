@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +34,11 @@ from autotune.api.shapes import (
 from autotune.api.simulated import is_language_model, no_data, read_language_model, refuse_only_simulated
 from autotune.api.simulated_context import simulated_context
 from autotune.api.surroundings import build_parameters, environment_of, run_folder
+from autotune.api.this_host import located
 from autotune.api.uncalibrated import legal_with
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
+from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
 from autotune.core.ports import Backend
@@ -61,15 +63,19 @@ class Prepared:
     folder: Path
 
 
-def prepare(settings: SearchSettings) -> Prepared:
-    """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found."""
+def prepare(settings: SearchSettings, note: Callable[[str], None] = lambda _: None) -> Prepared:
+    """Read the model, the data and the machine; compose the space. Raises ``UserError`` for every mistake found.
+
+    ``note`` is told, in a line, of what takes long.
+    """
     refuse_unknown_choices(settings)
     settings = _absolute(settings)
     measured = with_goals_load(settings)
     settings = settings if is_language_model(settings.model) else measured  # a language model's load has tokens
     model, data = read_model_and_data(settings)
     backends = [plugins.backend(name) for name in settings.backends or plugins.names("backends")]
-    context, space, remarks = _context(settings, model, data, backends)
+    devices = find_devices(backends, located(settings.devices, note))
+    context, space, remarks = _context(settings, model, data, backends, devices)
     search = _search_file(settings, context, space, remarks)
     return Prepared(search, context.folder)
 
@@ -111,9 +117,12 @@ def _source(settings: SearchSettings) -> Source | None:
 
 
 def _context(
-    settings: SearchSettings, model: ModelFacts, data: DataFacts, backends: Sequence[Backend]
+    settings: SearchSettings,
+    model: ModelFacts,
+    data: DataFacts,
+    backends: Sequence[Backend],
+    devices: Sequence[DeviceSpec],
 ) -> tuple[SearchContext, SearchSpace, Sequence[str]]:
-    devices = find_devices(backends, settings.devices)
     if devices[0].kind == "simulated":
         return simulated_context(settings, model, data, backends, devices)
     refuse_only_simulated(settings)

@@ -13,7 +13,7 @@ from autotune.core.errors import UserError, nearest
 from autotune.core.fleet import Fleet
 from autotune.core.hashing import hash_json
 from autotune.core.limits import Limit, parse_limit
-from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective, objective
 from autotune.core.ports import Backend, Simulating
 from autotune.core.space import Offer
@@ -40,7 +40,6 @@ _FLEET_ONLY = ("cost_per_month",)
 _RUN_ONLY = ("fidelity", "accuracy", "accuracy_drop")
 _SERVING = ("ttft_p90", "tpot_p50", "output_throughput", "cost_per_million_tokens", "energy_per_token")
 _FLEET = ("ttft_p90", "tpot_p50", "cost_per_month", "energy_per_token")
-_GRAPH = ("latency_p50", "throughput", "energy")
 _KNOWN = (
     *("ttft", "tpot", "itl", "latency", "throughput", "output_throughput", "request_rate", "goodput", "energy"),
     *(
@@ -122,15 +121,15 @@ def serving_load(workload: Workload, fleet: Fleet | None) -> Workload:
     return workload if told else workload.for_users(USERS)
 
 
-def simulated_objectives(names: Sequence[str], model: ModelFacts, fleet: Fleet | None) -> tuple[Objective, ...]:
-    """The named objectives, or those by default. Raises ``UserError`` for one that no simulation gives."""
+def simulated_objectives(names: Sequence[str], fleet: Fleet | None) -> tuple[Objective, ...]:
+    """The named objectives of a language model, or those by default. Raises ``UserError`` for one that no simulation gives."""
     for name in names:
         family = objective(name).metric.rpartition("_p")[0] or name
         if family not in _KNOWN and name not in _KNOWN:
             raise UserError(
                 f"--objective {name} is not simulated{nearest(name, _KNOWN)}", f"simulated: {', '.join(_KNOWN)}"
             )
-    default = _GRAPH if model.format != LANGUAGE_MODEL else _SERVING if fleet is None else _FLEET
+    default = _SERVING if fleet is None else _FLEET
     return tuple(objective(name) for name in dict.fromkeys(names or default))
 
 

@@ -17,14 +17,19 @@ from autotune.api.simulated import (
     simulated_objectives,
     simulated_remarks,
 )
+from autotune.api.simulated_graphs import graph_limits, graph_load, graph_objectives, graph_remarks
 from autotune.api.surroundings import build_parameters, environment_of, run_folder
 from autotune.core.assignment import SearchContext
 from autotune.core.dataset import DataFacts
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import UserError
+from autotune.core.fleet import Fleet
+from autotune.core.limits import Limit
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune.core.objective import Objective
 from autotune.core.ports import Backend
 from autotune.core.space import SearchSpace
+from autotune.core.workload import Workload
 
 __all__ = ["simulated_context"]
 
@@ -38,21 +43,21 @@ def simulated_context(
 ) -> tuple[SearchContext, SearchSpace, Sequence[str]]:
     """The context, the space and the remarks. Raises ``UserError`` for every mistake, and when no device runs the model."""
     _refuse_measuring(settings)
-    asked = read_workload(_workload_name(settings, model))
-    fleet, ownership = read_fleet(settings, asked), read_ownership(settings)
-    workload = serving_load(asked, fleet) if model.format == LANGUAGE_MODEL else asked
+    load = _language_load(settings) if model.format == LANGUAGE_MODEL else (graph_load(settings), None)
+    (workload, fleet), ownership = load, read_ownership(settings)
     offers = offers_for(backends, model, devices)
     able = able_devices(devices, offers)
     order = {device.name: place for place, device in enumerate(able)}
     offers = sorted(offers, key=lambda offer: order.get(offer.device, len(order)))
-    space = compose_space(settings.space, model, offers, workload)
+    space = compose_space(settings.space, model, offers, workload, simulated=True)
+    objectives, limits = _goals(settings, model, able, data, load)
     context = SearchContext(
         folder=run_folder(settings, model),
         model=model,
         devices=tuple(able),
         workload=workload,
-        objectives=simulated_objectives(goal_objectives(settings, able, data, energy=True), model, fleet),
-        limits=simulated_limits(settings.limits, fleet),
+        objectives=objectives,
+        limits=limits,
         data=data,
         baseline=space.baseline,
         reference=space.reference,
@@ -67,6 +72,7 @@ def simulated_context(
     )
     remarks = simulated_remarks(able, offers, workload, fleet, settings.confidence)
     remarks += price_remarks(able, ownership)
+    remarks += [] if model.format == LANGUAGE_MODEL else graph_remarks(context, space)
     return context, _screened(context, space, backends), [*model.notes, *remarks]
 
 
@@ -78,8 +84,26 @@ def _screened(context: SearchContext, space: SearchSpace, backends: Sequence[Bac
     return space.model_copy(update={"screened": places})
 
 
-def _workload_name(settings: SearchSettings, model: ModelFacts) -> str:
-    return "chat" if settings.workload == "default" and model.format == LANGUAGE_MODEL else settings.workload
+def _language_load(settings: SearchSettings) -> tuple[Workload, Fleet | None]:
+    """The load as it is searched, and the fleet that shares it."""
+    asked = read_workload("chat" if settings.workload == "default" else settings.workload)
+    fleet = read_fleet(settings, asked)
+    return serving_load(asked, fleet), fleet
+
+
+def _goals(
+    settings: SearchSettings,
+    model: ModelFacts,
+    devices: Sequence[DeviceSpec],
+    data: DataFacts,
+    load: tuple[Workload, Fleet | None],
+) -> tuple[tuple[Objective, ...], tuple[Limit, ...]]:
+    """What to optimise, and within which limits."""
+    workload, fleet = load
+    if model.format != LANGUAGE_MODEL:
+        return graph_objectives(settings, workload), graph_limits(settings.limits, workload)
+    wanted = goal_objectives(settings, devices, data, energy=True)
+    return simulated_objectives(wanted, fleet), simulated_limits(settings.limits, fleet)
 
 
 def _refuse_measuring(settings: SearchSettings) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from autotune import plugins
+from autotune.api.simulated_graphs import refuse_unpriced_load
+from autotune.api.this_host import calibration_of, located
 from autotune.core.errors import NothingFeasible, TrialError, UserError
 from autotune.core.frozen import Frozen
 from autotune.core.limits import Limit
+from autotune.core.model import ModelFacts
 from autotune.core.ports import Simulating
 from autotune.core.values import Value
 from autotune.searching.scenario_file import ServingScenario, read_scenario_file
@@ -17,11 +20,15 @@ __all__ = ["Simulated", "simulate", "simulating_backend"]
 
 
 class Simulated(Frozen):
-    """What was asked and what came of it; ``device`` is the name that the backend knows the device by."""
+    """What was asked and what came of it; ``device`` is the name that the backend knows the device by.
+
+    ``calibration`` says what this machine was measured to do, where it is the device; None elsewhere.
+    """
 
     scenario: ServingScenario
     device: str
     metrics: dict[str, Value]
+    calibration: str | None = None
 
     def standings(self) -> list[tuple[Limit, str]]:
         """Each limit of the scenario on a known metric: held, broken or undecided."""
@@ -29,14 +36,16 @@ class Simulated(Frozen):
         return [(limit, limit.standing(self.metrics[limit.metric])) for limit in known]
 
 
-def simulate(scenario: ServingScenario | Path, confidence: float = 0.8) -> Simulated:
-    """Predict every metric of a scenario, or of one in a YAML file.
+def simulate(
+    scenario: ServingScenario | Path, confidence: float = 0.8, note: Callable[[str], None] = lambda _: None
+) -> Simulated:
+    """Predict every metric of a scenario, or of one in a YAML file. ``note`` is told, in a line, of what takes long.
 
     Raises ``UserError`` for what cannot be read or is unknown, ``NothingFeasible`` with the reason where it cannot run.
     """
     asked = scenario if isinstance(scenario, ServingScenario) else read_scenario_file(scenario)
     backend = simulating_backend()
-    model, device = backend.language_model(asked.model), backend.simulated_device(asked.device)
+    model, device = _model(asked, backend), backend.simulated_device(located((asked.device,), note)[0])
     try:
         metrics: Mapping[str, Value] = backend.simulate(
             model,
@@ -50,9 +59,23 @@ def simulate(scenario: ServingScenario | Path, confidence: float = 0.8) -> Simul
     except TrialError as error:
         raise NothingFeasible(
             f"{asked.model} on {device.name} is not feasible: {error.message}",
-            "take more or larger devices (tp), a smaller precision, or shorter requests",
+            "take another device, precision or batch_size"
+            if asked.graph
+            else "take more or larger devices (tp), a smaller precision, or shorter requests",
         ) from error
-    return Simulated(scenario=asked, device=device.name, metrics=dict(metrics))
+    return Simulated(scenario=asked, device=device.name, metrics=dict(metrics), calibration=calibration_of(device))
+
+
+def _model(asked: ServingScenario, backend: Simulating) -> ModelFacts:
+    """The graph in the file, or the language model that the backend knows. Raises ``UserError``."""
+    if not asked.graph:
+        if asked.dims:
+            raise UserError(f"dims are an ONNX graph's, and {asked.model} is a language model", "leave dims out")
+        return backend.language_model(asked.model)
+    from autotune.models import read_model
+
+    refuse_unpriced_load(asked.workload)
+    return read_model(Path(asked.model), asked.dims)
 
 
 def simulating_backend() -> Simulating:

@@ -123,6 +123,7 @@ def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
 
 def _served(request: ExportRequest, run: Path) -> dict[str, str] | None:
     """Write what serves a simulated point, of which there is no artifact. None: the run was measured."""
+    from autotune.core.model import LANGUAGE_MODEL
     from autotune.export.serving_formats import serving_files, write_serving
     from autotune.runs.folder import RunFolder
 
@@ -130,6 +131,11 @@ def _served(request: ExportRequest, run: Path) -> dict[str, str] | None:
     front, point = _chosen(request, folder)
     if front.kind != "simulated":
         return None
+    if folder.search.model.format != LANGUAGE_MODEL:
+        raise UserError(
+            f"{point.id} is a graph priced on {point.device}: nothing was built that could be exported",
+            f"search {folder.search.model.path.name} where such a device is, and export from that run",
+        )
     if request.format not in _SERVING:
         raise UserError(
             f"{point.id} is simulated: nothing was built that --format {request.format} could hold",

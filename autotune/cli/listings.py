@@ -30,7 +30,17 @@ def devices(as_json: AsJson = False) -> int:
         for name in plugins.names("backends")
         for device in plugins.backend(name).devices()
     ]
-    return _show("devices", rows, as_json)
+    return _show("devices", [*rows, _this_host()], as_json)
+
+
+def _this_host() -> dict[str, object]:
+    """This machine as a simulated device: not looked at by a backend before it is named."""
+    from autotune.api.this_host import THIS_HOST, kept_file
+
+    file = kept_file()
+    told = f"calibrated: {file}" if file.is_file() else "calibrated when a search names it, in half a minute"
+    fields = {"name": THIS_HOST, "kind": "simulated", "class": "cpu", "model": told, "confidence": "medium"}
+    return {**fields, "cpus": None, "memory_bytes": None, "backend": "simulated"}
 
 
 def spaces(as_json: AsJson = False) -> int:

@@ -28,7 +28,9 @@ def search(
     ] = None,
     device: Annotated[
         list[str] | None,
-        typer.Option(help="Device to run on, or a YAML file of a simulated one; repeatable.", rich_help_panel=_WHAT),
+        typer.Option(
+            help="Device: of `autotune devices`, this-host, or a YAML file; repeatable.", rich_help_panel=_WHAT
+        ),
     ] = None,
     workload: Annotated[
         str,

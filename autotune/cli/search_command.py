@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,12 @@ def _prepared(request: Request) -> Prepared:
             "which model? none was given", "autotune search MODEL.onnx, or --resume RUN, or --from search.json"
         )
     budget_s = parse_budget(request.budget) if request.budget is not None else None
-    return prepare(SearchSettings(**request.settings, budget_s=budget_s))
+    return prepare(SearchSettings(**request.settings, budget_s=budget_s), _said(request))
+
+
+def _said(request: Request) -> Callable[[str], None]:
+    """Where a person is told of what takes long before the search begins."""
+    return (lambda _: None) if request.quiet else (lambda text: print(text, file=sys.stderr, flush=True))
 
 
 def _dry_run(prepared: Prepared, request: Request) -> int:

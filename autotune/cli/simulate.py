@@ -12,7 +12,7 @@ __all__ = ["register"]
 
 def simulate(
     scenario: Annotated[
-        Path | None, typer.Argument(help="A YAML file: model, device, candidate, workload.", show_default=False)
+        Path | None, typer.Argument(help="A YAML file: model, device, candidate, workload, dims.", show_default=False)
     ] = None,
     points: Annotated[
         Path | None, typer.Option("--points", help="A CSV of served points, to be predicted.", show_default=False)
@@ -23,7 +23,7 @@ def simulate(
     confidence: Annotated[float, typer.Option(help="Share of cases that a scenario's intervals hold.")] = 0.8,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Predict how a language model is served on devices that are not here: one scenario, or a table of served points."""
+    """Predict how a language model is served, or what a graph takes, on devices that are not here: one scenario, or a table."""
     from autotune.cli.simulate_points import predict
     from autotune.cli.simulate_scenario import run_scenario
     from autotune.core.errors import UserError
@@ -42,4 +42,4 @@ def simulate(
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Predict how a language model is served.")(simulate)
+    app.command(short_help="Predict a model on devices that are not here.")(simulate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ def run_scenario(scenario: Path, confidence: float, as_json: bool) -> int:
 
     if not 0 < confidence < 1:
         raise UserError(f"--confidence {confidence:g} is no share of cases", "give for example --confidence 0.8")
-    found = simulate(scenario, confidence)
+    found = simulate(scenario, confidence, lambda text: print(text, file=sys.stderr, flush=True))
     if as_json:
         print_json(json.dumps(_as_data(found)))
     else:
@@ -35,12 +36,17 @@ def _as_data(found: Simulated) -> dict[str, object]:
         "schema": "autotune/simulation/1",
         "model": asked.model,
         "device": found.device,
+        "calibration": found.calibration,
         "candidate": asked.candidate.model_dump(mode="json"),
         "workload": asked.workload.model_dump(mode="json"),
         "seed": asked.seed,
         "metrics": {name: value.model_dump(mode="json") for name, value in found.metrics.items()},
         "limits": [{"limit": limit.text, "standing": standing} for limit, standing in found.standings()],
     }
+
+
+def _as_it_is(graph: bool) -> str:
+    return "in fp32, one sample at a time" if graph else "as servers are by default"
 
 
 def _print(found: Simulated, confidence: float) -> None:
@@ -51,8 +57,10 @@ def _print(found: Simulated, confidence: float) -> None:
     from autotune.core.metrics import find_metric
 
     asked, out = found.scenario, console()
-    out.print(f"{asked.model} on {found.device}: {asked.candidate or 'as servers are by default'}", markup=False)
+    out.print(f"{asked.model} on {found.device}: {asked.candidate or _as_it_is(asked.graph)}", markup=False)
     out.print(f"load {asked.workload.name}; intervals hold {confidence:.0%} of cases\n", markup=False)
+    if found.calibration is not None:
+        out.print(f"{found.calibration}\n", markup=False, style="dim")
     table = Table("metric", "value", "interval", "from", box=None, pad_edge=False)
     for name, value in found.metrics.items():
         metric = find_metric(name)

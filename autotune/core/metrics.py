@@ -59,6 +59,7 @@ FAMILIES: dict[str, tuple[str, Goal, str, float, str]] = {
     "memory": ("bytes", "min", "MB", 1e-6, "peak memory"),
     "size": ("bytes", "min", "MB", 1e-6, "size"),
     "cost_per_million_tokens": ("USD", "min", "USD", 1.0, "cost per million tokens"),
+    "cost_per_million_items": ("USD", "min", "USD", 1.0, "cost per million items"),
     "cost_per_month": ("USD", "min", "USD", 1.0, "cost per month"),
     "accuracy": ("1", "max", "", 1.0, "accuracy"),
     "fidelity": ("1", "max", "", 1.0, "fidelity"),

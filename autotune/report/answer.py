@@ -10,6 +10,7 @@ from autotune.core.figures import certainty, format_ratio, format_value, improve
 from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric, percentile_of
 from autotune.core.values import Value
+from autotune.report.graph_answer import graph_choice, graph_sentence, is_graph
 from autotune.report.simulated_answer import by_cost, simulated_sentence
 
 __all__ = ["answer_sentence", "describe", "difference", "gains_and_losses", "quality_text", "recommended"]
@@ -29,7 +30,7 @@ def answer_sentence(front: Front) -> str:
     """Say what to use. Where nothing is certainly better than the original, say so, and to keep it."""
     if not front.points and front.limits:
         return f"Nothing holds every limit ({', '.join(front.limits)}); the original: {_original(front)}."
-    if front.kind == "simulated" and (sentence := simulated_sentence(front)) is not None:
+    if front.kind == "simulated" and (sentence := graph_sentence(front) or simulated_sentence(front)) is not None:
         return sentence
     point = recommended(front)
     if point is None and front.tried == 0:
@@ -53,8 +54,10 @@ def answer_sentence(front: Front) -> str:
 def recommended(front: Front) -> Point | None:
     """The knee when it is certainly better than the original in some objective, else the point with the most to gain.
 
-    None: no point is certainly better in any. Of a simulated front, the cheapest.
+    None: no point is certainly better in any. Of a simulated front, the cheapest; of a graph's, the knee.
     """
+    if is_graph(front):
+        return graph_choice(front)
     if front.kind == "simulated" and simulated_sentence(front) is not None:
         return by_cost(front)[0]
     better = [point for point in front.points if point.id != BASELINE_ID and _better(front, point)]
@@ -107,7 +110,9 @@ def difference(candidate: Candidate, baseline: Candidate) -> str:
 
 
 def describe(front: Front, point: Point) -> str:
-    """The candidate in words; the baseline's in full."""
+    """The candidate in words; the baseline's in full. Of a graph on simulated devices, which device too."""
+    if is_graph(front):
+        return f"{point.device}, {point.candidate.without('runtime')}"
     if point.id == BASELINE_ID:
         return str(point.candidate) or "runtime defaults"
     return difference(point.candidate, front.baseline.candidate)

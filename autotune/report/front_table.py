@@ -15,6 +15,7 @@ from autotune.core.metrics import find_metric
 from autotune.core.values import Value
 from autotune.report.answer import answer_sentence, describe, recommended
 from autotune.report.front_text import SIMULATED_LEGEND, dropped_lines, miss_lines
+from autotune.report.graph_answer import is_graph
 from autotune.report.parts_text import output_lines, shape_table
 from autotune.report.shown_path import shown_path
 from autotune.report.shown_points import ShownPoint, shown_points
@@ -42,7 +43,7 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
     console.print(Text(_legend(front), style="dim"))
     for line in (*output_lines(front), *_hidden(front), *dropped_lines(front), *miss_lines(front)):
         console.print(Text(line, style="dim"))
-    if run is not None:
+    if run is not None and not is_graph(front):  # of which nothing was built that could be exported
         point = recommended(front) or front.baseline
         chosen = f"--point {point.id}{_format(front)}"
         console.print(Text(f"next: autotune export {shown_path(run)} {chosen} -o DIR"), soft_wrap=True)

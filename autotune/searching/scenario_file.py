@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from autotune.core.candidate import Candidate
 from autotune.core.errors import UserError, nearest
 from autotune.core.frozen import Frozen
@@ -16,12 +18,15 @@ from autotune.searching.yaml_text import mapping_of, only_keys, read_mapping
 
 __all__ = ["ServingScenario", "parse_scenario", "read_scenario_file"]
 
-_KEYS = ("model", "device", "candidate", "workload", "limits", "seed")
+_KEYS = ("model", "device", "candidate", "workload", "limits", "seed", "dims")
 _EXAMPLE = "write model: llama-3.1-8b, device: a100-sxm, workload: {base: chat, rate: 6.5/s}"
 
 
 class ServingScenario(Frozen):
-    """``model`` and ``device`` as the simulating backend knows them; ``limits`` are what a request must hold for goodput."""
+    """``model`` and ``device`` as the simulating backend knows them; ``limits`` are what a request must hold for goodput.
+
+    ``dims``: sizes of an ONNX graph's symbolic dimensions; ``graph`` says that the model is one.
+    """
 
     model: str
     device: str
@@ -29,6 +34,12 @@ class ServingScenario(Frozen):
     workload: Workload
     limits: tuple[Limit, ...] = ()
     seed: int = 0
+    dims: dict[str, int] = Field(default_factory=dict)
+
+    @property
+    def graph(self) -> bool:
+        """Whether the model is an ONNX graph, not a language model."""
+        return self.model.lower().endswith(".onnx")
 
 
 def read_scenario_file(path: Path) -> ServingScenario:
@@ -44,6 +55,8 @@ def parse_scenario(text: str, source: str) -> ServingScenario:
     """Read a scenario; ``source`` names it in messages, and files are looked for beside it. Raises ``UserError``."""
     data = read_mapping(text, source)
     only_keys(data, _KEYS, source)
+    if str(data.get("model", "")).lower().endswith(".onnx"):
+        data = {"workload": "default", **data}
     for key in ("model", "device", "workload"):
         if not data.get(key):
             raise UserError(f"{source} names no {key}", _EXAMPLE)
@@ -57,6 +70,7 @@ def parse_scenario(text: str, source: str) -> ServingScenario:
         workload=workload,
         limits=tuple(parse_limit(str(limit)) for limit in (limits if isinstance(limits, list) else [limits])),
         seed=_seed(data.get("seed", 0), source),
+        dims=_dims(data.get("dims") or {}, source),
     )
 
 
@@ -108,6 +122,14 @@ def _beside(name: str, source: str) -> str:
     """A file or folder is looked for beside the scenario; any other name is the backend's to know."""
     found = Path(source).parent / name
     return str(found) if found.exists() else name
+
+
+def _dims(data: object, source: str) -> dict[str, int]:
+    sizes = dict(mapping_of(data, f"{source}: dims"))
+    for name, size in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            raise UserError(f"{source}: dims: {name}: {size} is no size", "write NAME: 128")
+    return sizes
 
 
 def _seed(value: object, source: str) -> int:

@@ -25,11 +25,12 @@ from autotune.core.workload import Workload
 __all__ = ["SimulatedBackend"]
 
 NAME = "simulated"
+GRAPH = "onnx"
 _NOTHING_BUILT = "nothing is built for a simulated device"
 
 
 class SimulatedBackend:
-    """Predicts language models on devices described as data. Implements ``Backend``, ``Simulating``, ``Screening``."""
+    """Predicts language models and graphs on devices described as data. Implements ``Backend``, ``Simulating``, ``Screening``."""
 
     name = NAME
 
@@ -59,11 +60,16 @@ class SimulatedBackend:
         return facts_of(name)
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
-        """What can be chosen for a language model there."""
-        if model.format != LANGUAGE_MODEL:
-            refusal = "language models alone are simulated, not graphs"
-            return Offer(backend=self.name, device=device.name, refusal=refusal)
+        """What can be chosen for a language model, or for a graph, there."""
         from autotune_backends.simulated.described import device_of, transformer_of
+
+        if model.format == GRAPH:
+            from autotune_backends.simulated.graphs import graph_offer
+
+            return graph_offer(self.name, model, device_of(device))
+        if model.format != LANGUAGE_MODEL:
+            refusal = f"language models and ONNX graphs are simulated, not {model.format}"
+            return Offer(backend=self.name, device=device.name, refusal=refusal)
         from autotune_backends.simulated.offers import language_offer
 
         return language_offer(self.name, transformer_of(model), device_of(device))
@@ -80,8 +86,13 @@ class SimulatedBackend:
         seed: int = 0,
         own: Ownership | None = None,
     ) -> Mapping[str, Value]:
-        """Serve the workload in virtual time. Raises ``BuildError`` and ``MeasureError`` as ``Simulating`` says."""
+        """Serve the workload in virtual time, or price a graph. Raises as ``Simulating`` says."""
         from autotune_backends.simulated.described import device_of, transformer_of
+
+        if model.format == GRAPH:
+            from autotune_backends.simulated.graphs import predict_graph
+
+            return predict_graph(model, device_of(device), candidate, workload, confidence, own)
         from autotune_backends.simulated.prediction import predict
 
         return predict(
@@ -105,6 +116,11 @@ class SimulatedBackend:
     ) -> Sequence[Mapping[str, float] | None]:
         """Steady states without events, as ``Screening`` says."""
         from autotune_backends.simulated.described import device_of, transformer_of
+
+        if model.format == GRAPH:
+            from autotune_backends.simulated.graphs import screened_graph
+
+            return screened_graph(model, device_of(device), candidates, workload, own)
         from autotune_backends.simulated.screening import screened
 
         return screened(transformer_of(model), device_of(device), candidates, workload, own)

@@ -21,7 +21,7 @@ from autotune_backends.simulated.serving import ServingResult, metrics, simulate
 from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
 from autotune_backends.simulated.transformers import TransformerModel
 
-__all__ = ["predict"]
+__all__ = ["error_within", "predict"]
 
 _COSTS = ("cost_per_month", "cost_per_million_tokens")
 _KNOWN_FOR = 0.8  # the share of measurements that step costs' interval holds
@@ -67,7 +67,7 @@ def predict(
     not a share of the value. Raises ``BuildError`` (out_of_memory, unsupported) and ``MeasureError``.
     """
     costs = _priced(model, device, candidate)
-    slower = 1 + _error(costs.interval, confidence)
+    slower = 1 + error_within(costs.interval, confidence)
     runs = [
         _metrics(
             simulate_serving(_Slower(costs, factor), candidate, workload, seed), costs, device, limits, candidate, own
@@ -96,7 +96,7 @@ def _priced(model: TransformerModel, device: SimulatedDevice, candidate: Candida
         raise BuildError("unsupported", error.problem) from error
 
 
-def _error(interval: float, confidence: float) -> float:
+def error_within(interval: float, confidence: float) -> float:
     """The relative error within which ``confidence`` of measurements lie, when errors are normal."""
     normal = NormalDist()
     return interval * normal.inv_cdf((1 + confidence) / 2) / normal.inv_cdf((1 + _KNOWN_FOR) / 2)

@@ -20,7 +20,7 @@ from autotune_backends.simulated.operators.efficiency import compute_peak, gemm_
 from autotune_backends.simulated.precision import PRECISIONS, Precision
 from autotune_backends.simulated.transformers.model import Matrix, TransformerModel
 
-__all__ = ["Basis", "LayerCosts", "StepWork", "layer_costs"]
+__all__ = ["Basis", "LayerCosts", "StepWork", "interval_of", "layer_costs"]
 
 Basis = Literal["fitted", "interpolated", "roofline"]
 
@@ -118,9 +118,14 @@ def layer_costs(model: TransformerModel, device: SimulatedDevice, layout: Layout
         kv_bytes=kv_bytes_per_token(model, layout),
         peak=compute_peak(device, layout.precision) or 1.0,
         bandwidth=device.bandwidth,
-        interval=_INTERVALS[basis] + _DOUBT.get(device.confidence, 0.4),
+        interval=interval_of(basis, device),
         basis=basis,
     )
+
+
+def interval_of(basis: Basis, device: SimulatedDevice) -> float:
+    """The relative error within which 80 % of measurements lie: of the operators, and of the device's figures."""
+    return _INTERVALS[basis] + _DOUBT.get(device.confidence, 0.4)
 
 
 def _matrix_cost(matrix: Matrix, device: SimulatedDevice, layout: Layout) -> GemmCost:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from autotune.api.simulated import read_language_model, simulated_limits, simulated_objectives
+from autotune.api.simulated import simulated_limits, simulated_objectives
 from autotune.core.errors import UserError
-from autotune.core.model import ModelFacts
-
-
-@pytest.fixture(scope="module")
-def model() -> ModelFacts:
-    return read_language_model(Path("llama-3.1-8b"))
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "accuracy_drop"])
-def test_accuracy_is_neither_an_objective_nor_a_limit(metric: str, model: ModelFacts):
+def test_accuracy_is_neither_an_objective_nor_a_limit(metric: str):
     with pytest.raises(UserError, match=f"{metric} is not simulated"):
-        simulated_objectives([metric], model, None)
+        simulated_objectives([metric], None)
     with pytest.raises(UserError, match=f"{metric} is unknown"):
         simulated_limits([f"{metric}<=1"], None)
 
 
-def test_what_a_simulation_tells_is_taken(model: ModelFacts):
-    assert [one.metric for one in simulated_objectives(["ttft_p99"], model, None)] == ["ttft_p99"]
+def test_what_a_simulation_tells_is_taken():
+    assert [one.metric for one in simulated_objectives(["ttft_p99"], None)] == ["ttft_p99"]
     assert [limit.metric for limit in simulated_limits(["ttft_p99<=1s"], None)] == ["ttft_p99"]

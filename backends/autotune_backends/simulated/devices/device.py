@@ -15,13 +15,16 @@ class Efficiency:
     """The fractions of a peak that kernels reach, by precision; the class's own where none was measured.
 
     ``gemm``: of the arithmetic peak, large shapes. ``memory``: of the bandwidth, while weights are read for few tokens.
-    ``attention_prefill``: of the 16-bit peak. ``attention_decode``: of the bandwidth.
+    ``attention_prefill``: of the 16-bit peak. ``attention_decode``: of the bandwidth. ``conv`` and ``depthwise``: what such
+    convolutions reach of what ``gemm`` says, in graphs.
     """
 
     gemm: Mapping[str, float] = field(default_factory=dict)
     memory: Mapping[str, float] = field(default_factory=dict)
     attention_prefill: float | None = None
     attention_decode: float | None = None
+    conv: float | None = None
+    depthwise: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ class SimulatedDevice:
 
     A field that is None is unknown. ``price_usd_per_h``, the rent, and ``purchase_usd``, the price of one device, are ranges.
     ``gemm_floor_s``: what a matrix product takes at least, by precision (quantising its activations included); ``launch_s``:
-    what any kernel takes at least. ``supports``: what the device can run (``models``: name patterns; empty: any).
+    what any kernel takes at least. ``near_bandwidth``: bytes that a kernel of a graph moves → B/s, where caches hold so much.
+    ``supports``: what the device can run (``models``: name patterns; ``operators``: of a graph; absent: any).
     ``confidence`` is of the figures here.
     """
 
@@ -79,6 +83,7 @@ class SimulatedDevice:
     build_s: float | None = None
     host_step_s: float | None = None
     internal_bandwidth: float | None = None
+    near_bandwidth: Mapping[int, float] = field(default_factory=dict)
     supports: Mapping[str, object] = field(default_factory=dict)
     sparsity: tuple[str, ...] = ()
     kv_pages: tuple[int, ...] = ()

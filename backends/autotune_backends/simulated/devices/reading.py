@@ -16,7 +16,7 @@ _CATALOGUE = Path(__file__).with_name("catalogue")
 _CLASSES: Final = ("cpu", "gpu", "asic", "fpga", "pim", "phone")
 _NEEDED: Final = ("name", "class", "peak", "memory_bytes", "bandwidth")
 _SECTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "efficiency": ("gemm", "memory", "attention_prefill", "attention_decode"),
+    "efficiency": ("gemm", "memory", "attention_prefill", "attention_decode", "conv", "depthwise"),
     "link": ("kind", "bandwidth", "latency_s", "all_reduce"),
     "power": ("idle_w", "peak_w", "compute_gain", "memory_gain"),
 }
@@ -34,7 +34,17 @@ _FIELDS: Final = (
         "lead_time_days",
         "build_s",
     ),
-    *("host_step_s", "internal_bandwidth", "supports", "sparsity", "kv_pages", "max_devices", "confidence", "sources"),
+    *(
+        "host_step_s",
+        "internal_bandwidth",
+        "near_bandwidth",
+        "supports",
+        "sparsity",
+        "kv_pages",
+        "max_devices",
+        "confidence",
+        "sources",
+    ),
     *("notes", "aliases"),
 )
 _LAUNCH_S: Final = {"cpu": 2e-6, "gpu": 4e-6, "asic": 4e-6, "fpga": 2e-6, "pim": 4e-6, "phone": 20e-6}
@@ -81,6 +91,9 @@ def read_device(path: Path) -> SimulatedDevice:
             price_usd_per_h=_range(data.get("price_usd_per_h")),
             purchase_usd=_range(data.get("purchase_usd")),
             price_as_of=_text(data.get("price_as_of")),
+            near_bandwidth={
+                int(float(moved)): rate for moved, rate in _numbers(data.get("near_bandwidth") or {}).items()
+            },
             supports=dict(data.get("supports") or {}),
             sparsity=tuple(str(one) for one in data.get("sparsity") or ()),
             kv_pages=tuple(int(one) for one in data.get("kv_pages") or ()),
@@ -158,6 +171,8 @@ def _efficiency(data: Mapping[str, Any]) -> Efficiency:
         memory=_numbers(data.get("memory") or {}),
         attention_prefill=_number(data.get("attention_prefill")),
         attention_decode=_number(data.get("attention_decode")),
+        conv=_number(data.get("conv")),
+        depthwise=_number(data.get("depthwise")),
     )
 
 
