@@ -19,7 +19,8 @@ def verify(
         Path | None, typer.Option(help="The original model, when the folder has none.", show_default=False)
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Check the server running there (KServe v2 over HTTP).", show_default=False)
+        str | None,
+        typer.Option(help="Check the server running there (KServe v2, http:// or grpc://).", show_default=False),
     ] = None,
     budget: Annotated[str, typer.Option(help="Time to spend at most.")] = "2m",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -16,78 +13,58 @@ from autotune.core.deployment import Batching, ExportedConfig
 from autotune.core.errors import UserError
 from autotune.core.serving import GiveUp, OpenLoop, Served
 from autotune.core.values import Value
+from autotune.export.grpc_client import GrpcClient
+from autotune.export.http_client import HttpClient
 from autotune.export.judging import judge_absolute
 from autotune.export.quality_check import check_outputs_sane
 from autotune.export.triton import model_name
 from autotune.export.verdict import Compared, VerifyReport, overall
 from autotune.replay.folder import read_exported
 from autotune.replay.samples import read_samples
-from autotune.serving.endpoint import from_json, to_json
 
-__all__ = ["Client", "verify_server"]
+__all__ = ["verify_server"]
 
 _CLIENTS = 32
-_TIMEOUT_S = 30.0
 _WARM = 20
 _PATIENCE_S = 5.0
 _SEED = 20
 
 
-class Client:
-    """Infers over HTTP, one connection a thread. Tensors travel as JSON. A context manager that closes the connections."""
+class Client(Protocol):
+    """Infers with a running server. ``overhead`` says in words what every time includes besides the server's own."""
 
-    def __init__(self, url: str, model: str) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme != "http" or not parts.hostname:
-            raise UserError(f"--url {url!r} is no HTTP address", "give for example http://localhost:8000")
-        self._address = (parts.hostname, parts.port or 8000)
-        self._path = f"{parts.path.rstrip('/')}/v2/models/{model}/infer"
-        self.url = url
-        self._own = threading.local()
-        self._connections: list[http.client.HTTPConnection] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for connection in self._connections:
-            connection.close()
-
+    @property
+    def overhead(self) -> str: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
     def infer(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Every output by name. Raises ``UserError`` when the server cannot be reached or refuses."""
-        body = json.dumps({"inputs": [to_json(name, array) for name, array in inputs.items()]})
-        try:
-            status, answer = self._post(body)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            self._own.connection = None
-            raise UserError(f"{self.url} does not answer: {error}", "is the server running there?") from error
-        if status != http.client.OK:
-            raise UserError(f"{self.url} refuses: {answer.get('error', status)}", "does it serve this model?")
-        return {tensor["name"]: from_json(tensor) for tensor in answer["outputs"]}
 
-    def _post(self, body: str) -> tuple[int, dict[str, Any]]:
-        connection = getattr(self._own, "connection", None)
-        if connection is None:
-            connection = self._own.connection = http.client.HTTPConnection(*self._address, timeout=_TIMEOUT_S)
-            self._connections.append(connection)
-        connection.request("POST", self._path, body, {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        answer: dict[str, Any] = json.loads(response.read())
-        return response.status, answer
+
+def connect(url: str, model: str) -> Client:
+    """The client of ``url``: http (port 8000 unless given) or grpc (8001). Raises ``UserError`` for any other address."""
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.hostname and parts.scheme == "http":
+        return HttpClient(parts.hostname, parts.port or 8000, parts.path, model)
+    if parts.hostname and parts.scheme == "grpc":
+        return GrpcClient(parts.hostname, parts.port or 8001, model)
+    raise UserError(
+        f"--url {url!r} is no HTTP or gRPC address", "give for example http://localhost:8000 or grpc://localhost:8001"
+    )
 
 
 def verify_server(folder: str | Path, url: str, *, budget_s: float = 60.0) -> VerifyReport:
     """Send the folder's samples to the server at ``url``, then its load; compare outputs and response times with the promise.
 
-    The network and JSON are part of the times. Raises ``UserError`` when the folder has no samples or the server is away.
+    The network and the protocol are part of the times. Raises ``UserError`` when the folder has no samples or the server is away.
     """
     path = Path(folder)
     config = read_exported(path)
     if not (path / "samples.npz").is_file():
         raise UserError(f"{path} has no samples.npz to send", "export it without --no-samples")
     samples = read_samples(path / "samples.npz")
-    notes = ["the network and the protocol's JSON are part of every time"]
-    with Client(url, _served_name(config)) as client:
+    with connect(url, _served_name(config)) as client:
+        notes = [f"every time includes {client.overhead}"]
         compared = [check_outputs_sane(client.infer, samples.inputs[0], samples.outputs[0])]
         if compared[0].verdict == "kept":
             times, note = _times(config, client, samples.inputs, budget_s)

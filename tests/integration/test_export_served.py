@@ -140,7 +140,12 @@ def test_a_running_server_is_verified_by_its_address(exported: Path, address: st
 
 
 @pytest.mark.parametrize(
-    ("url", "words"), [("http://127.0.0.1:9", "does not answer"), ("grpc://127.0.0.1:9", "is no HTTP address")]
+    ("url", "words"),
+    [
+        ("http://127.0.0.1:9", "does not answer"),
+        ("grpc://127.0.0.1:9", "does not answer"),
+        ("ftp://127.0.0.1:9", "is no HTTP or gRPC address"),
+    ],
 )
 def test_a_server_that_is_away_or_speaks_something_else_is_told(exported: Path, url: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
