@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from autotune.core.candidate import Candidate
+from autotune.core.device import DeviceSpec
+from autotune_backends.onnxruntime.devices import channel_block
 from autotune_backends.onnxruntime.steps import carry_out, steps_of
 from autotune_backends.transform.onnx.block_weights import BlockWeights
 from autotune_backends.transform.onnx.change import Change
@@ -12,6 +14,8 @@ from autotune_backends.transform.onnx.float16 import Float16
 from autotune_backends.transform.onnx.fuse_transformer import FuseTransformer
 from autotune_backends.transform.onnx.int8_dynamic import Int8Dynamic
 from autotune_backends.transform.onnx.int8_static import Int8Static
+from autotune_backends.transform.onnx.prune import Prune
+from autotune_backends.transform.onnx.recover import Recover
 
 
 def steps(**parameters: bool | int | str) -> list[object]:
@@ -20,6 +24,16 @@ def steps(**parameters: bool | int | str) -> list[object]:
 
 def test_nothing_asked_for_is_no_step() -> None:
     assert steps(precision="fp32", fusion="none", graph_optimization="all") == []
+
+
+@pytest.mark.parametrize(("isa", "block"), [(("avx2", "avx512f"), 16), (("avx2",), 8), (("asimdhp",), 8)])
+def test_channels_are_kept_in_blocks_of_the_devices_vectors(isa: tuple[str, ...], block: int) -> None:
+    assert channel_block(DeviceSpec(name="cpu", isa=isa)) == block
+    candidate = Candidate(precision="int8_static", pruning_ratio=0.5, recovery_s=9.0)
+    prune, recover, _ = steps_of(candidate, Path("m.onnx"), list, None, block)
+    assert isinstance(prune, Prune)
+    assert isinstance(recover, Recover)
+    assert (prune.ratio, prune.block, recover.teacher, recover.seconds) == (0.5, block, Path("m.onnx"), 9.0)
 
 
 def test_what_is_fused_is_quantised_afterwards() -> None:

@@ -83,6 +83,12 @@ def test_plans_depend_on_nothing_but_their_arguments():
     assert Plans(120, 2).search(baseline()) == Plans(120, 2).search(baseline())
 
 
+def test_a_trial_may_take_the_time_that_a_training_takes() -> None:
+    usual, training = (Plans(3600, 2, recovery_s=seconds).search(baseline()) for seconds in (0.0, 300.0))
+    assert training.time_limit_s >= usual.time_limit_s + 300
+    assert training.phase_limit_s == usual.phase_limit_s
+
+
 def test_a_front_plan_fits_in_its_time_or_there_is_none():
     plans = Plans(120, 2)
     assert plans.front(baseline(), 1.0) is None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autotune.core.samples import Tensors
 from autotune_backends.transform.onnx.allocation import Product
@@ -51,8 +52,8 @@ def _grams(run: Run, model: Any, chains: Sequence[Chain], samples: Samples) -> d
     for found in run(sorted(set(names.values())), islice(samples(), _SAMPLES)):
         count += 1
         for key, (chain, use) in uses.items():
-            rows = _rows(np.asarray(found[names[key]], np.float64), chain, use)
-            grams[key] = grams.get(key, 0.0) + rows.T @ rows / len(rows)
+            rows = _rows(np.asarray(found[names[key]], np.float32), chain, use)
+            grams[key] = grams.get(key, 0.0) + (rows.T @ rows).astype(np.float64) / len(rows)
     if not count:
         raise ValueError("there are no calibration data")
     return {key: gram / count for key, gram in grams.items()}
@@ -78,7 +79,7 @@ def _terms(node: Any, dims: Sequence[int]) -> float:
     return prod(dims) / (dims[0] if first else dims[-1])
 
 
-def _rows(values: Array, chain: Chain, use: Cut) -> Array:
+def _rows(values: NDArray[np.float32], chain: Chain, use: Cut) -> NDArray[np.float32]:
     """Activations as ``[position, channel]``. Raises ``ValueError`` when a Reshape turns out to mix samples with channels."""
     if chain.reshapes and values.ndim == 2 and len(values) != 1:
         raise ValueError("a Reshape spreads one sample over several rows, so that its channels cannot be told apart")

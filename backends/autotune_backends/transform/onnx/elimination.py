@@ -19,8 +19,12 @@ __all__ = ["RIDGE", "Elimination", "Use", "eliminated", "made_up"]
 RIDGE = 1e-4
 """Of the mean square activation: keeps the least squares solvable where channels are copies of each other."""
 
-_ROUNDS = 128
-"""Channels go one by one, or in so many rounds where there are more of them."""
+_ROUNDS = ((512, 128), (1024, 32))
+"""Channels up to → rounds in which they go, where there are more of them than that; beyond, one for each width. A round copies
+two matrices of channels × channels: 128 of them took a minute at 3,072 channels.
+"""
+
+_FEWEST_ROUNDS = 16
 
 Array = NDArray[np.float64]
 
@@ -64,13 +68,19 @@ def eliminated(uses: Sequence[Use], counts: Sequence[int]) -> Elimination:
     for target in sorted(counts, reverse=True):
         while len(alive) > target:
             scores = np.sum([one.scores() for one in state], axis=0)
-            count = min(len(alive) - target, max(1, channels // _ROUNDS))
+            count = min(len(alive) - target, _at_once(channels))
             out = np.argsort(scores, kind="stable")[:count]
             error += sum(one.remove(out) for one in state)
             gone += [int(channel) for channel in alive[out]]
             alive = np.delete(alive, out)
             errors[len(gone)] = error
     return Elimination(np.array([*gone, *alive], np.intp), errors)
+
+
+def _at_once(channels: int) -> int:
+    """How many channels go in one round."""
+    rounds = next((rounds for most, rounds in _ROUNDS if channels <= most), _FEWEST_ROUNDS)
+    return max(1, channels // rounds)
 
 
 def made_up(weights: NDArray[Any], gram: Array, kept: NDArray[np.intp]) -> NDArray[Any]:
