@@ -43,6 +43,7 @@ from autotune.core.errors import UserError
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
 from autotune.core.ports import Backend
 from autotune.core.space import SearchSpace
+from autotune.core.units import counted
 from autotune.core.workload import Workload
 from autotune.runs.search_file import SearchedModel, SearchFile, Tracking
 from autotune.user_code import find_code_in
@@ -134,8 +135,8 @@ def _context(
     workload = _load(settings)
     metric = read_metric(settings.metric, data)
     refuse_unfit_labels(metric, data, model)
-    power, counted = find_power(settings, devices)
-    energy = settings.energy != "off" and (power is not None or counted)
+    power, has_counter = find_power(settings, devices)
+    energy = settings.energy != "off" and (power is not None or has_counter)
     wanted = goal_objectives(settings, devices, data, energy=energy)
     objectives = read_objectives(wanted, workload, data, energy=energy)
     limits = read_limits(settings.limits, workload, data, energy=energy)
@@ -242,6 +243,6 @@ def _remarks(context: SearchContext, settings: SearchSettings) -> tuple[str, ...
     elif context.data.preprocess == "":
         remarks.append("no --preprocess: images are stretched to the model's size and divided by 255")
     if context.data.path is not None and context.data.split.whole:
-        remarks.append(f"only {context.data.count} samples: they are not split, so quality is optimistic")
+        remarks.append(f"only {counted(context.data.count, 'sample')}: they are not split, so quality is optimistic")
     remarks += shape_remarks(context.workload, context.data)
     return tuple(remarks)

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Literal
 
 __all__ = [
+    "NOT_RUNNING",
     "AllTrialsFailed",
     "BuildError",
     "Cause",
@@ -22,6 +23,9 @@ __all__ = [
     "UserError",
     "nearest",
 ]
+
+NOT_RUNNING = "the unmodified model does not run"
+"""How messages begin that are not about a candidate."""
 
 Stage = Literal["build", "open", "check", "measure", "timeout", "lost"]
 Cause = Literal[

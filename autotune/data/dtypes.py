@@ -28,13 +28,18 @@ def convertible(found: np.dtype[Any], needed: str) -> bool:
     if needed == "str":
         return found.kind in "US"
     target = numpy_dtype(needed)
-    if target.kind == "V":  # ml_dtypes' own: numpy cannot tell what they are
+    if _added(target):
         return found == target or found.kind in ("f" if "float" in needed else "iu")
     return found.kind in "biufc" and np.can_cast(found, target, "same_kind")
 
 
 def stored_as(name: str) -> str:
     """The type that files hold inputs of type ``name`` in: numpy's files know none of ml_dtypes' types."""
-    if name == "str" or numpy_dtype(name).kind != "V":
+    if name == "str" or not _added(numpy_dtype(name)):
         return name
     return "float32" if "float" in name else "int8"
+
+
+def _added(dtype: np.dtype[Any]) -> bool:
+    """Whether it is ml_dtypes' own. (Its kind does not tell: that of ``float8_e5m2`` is ``f``.)"""
+    return dtype.isbuiltin == 2

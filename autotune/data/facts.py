@@ -7,7 +7,13 @@ from autotune.core.hashing import hash_json
 from autotune.core.model import ModelFacts
 from autotune.core.workload import Shape
 from autotune.data.dataset import Dataset
-from autotune.data.generated import GENERATED, GeneratedDataset, recipe, refuse_what_cannot_be_generated
+from autotune.data.generated import (
+    GENERATED,
+    GeneratedDataset,
+    at_sizes,
+    recipe,
+    refuse_what_cannot_be_generated,
+)
 from autotune.data.source import Source, described_source, open_source
 from autotune.data.split import split
 
@@ -62,7 +68,8 @@ def sizes_in(spec: Spec, model: ModelFacts, preprocess: str | None = None) -> di
 
 
 def _generated(model: ModelFacts, seed: int, shapes: tuple[Shape, ...]) -> DataFacts:
-    refuse_what_cannot_be_generated(model)
+    for one in (model, *(at_sizes(model, shape.dims) for shape in shapes)):
+        refuse_what_cannot_be_generated(one)
     return DataFacts(
         path=None,
         sha256=hash_json(recipe(model, seed, shapes)),

@@ -17,6 +17,7 @@ from autotune.core.workload import Shape
 from autotune.data.batch_axis import has_batch
 from autotune.data.dtypes import numpy_dtype
 from autotune.data.fit import refuse_other_kinds
+from autotune.host.memory import memory_limit
 
 __all__ = ["GENERATED", "GeneratedDataset", "at_sizes", "recipe", "refuse_what_cannot_be_generated"]
 
@@ -24,6 +25,8 @@ GENERATED: Final = 64  # samples
 _VERSION: Final = 1  # raise it when the same seed gives other values
 _UNBOUNDED: Final = 16  # integers of unknown meaning lie below it: small ones are legal nearly everywhere
 _UNNAMED: Final = 16  # size of an axis that has neither size nor name
+_DRAWN_BYTES: Final = 8  # a number while it is drawn
+_SHARE_OF_MEMORY: Final = 0.25  # the model's activations are of that size, too, and it runs in a process of its own
 _MASK: Final = re.compile(r"mask", re.IGNORECASE)
 _SEGMENT: Final = re.compile(r"token_type|segment", re.IGNORECASE)
 _POSITION: Final = re.compile(r"position", re.IGNORECASE)
@@ -36,8 +39,9 @@ class GeneratedDataset:
     def __init__(
         self, model: ModelFacts, seed: int, count: int = GENERATED, shapes: Sequence[Shape] | None = None
     ) -> None:
-        refuse_what_cannot_be_generated(model)
         self._models = [at_sizes(model, shape.dims) for shape in shapes or ()] or [model]
+        for one in self._models:
+            refuse_what_cannot_be_generated(one)
         self._seed = seed
         self._count = count
 
@@ -65,6 +69,13 @@ def refuse_what_cannot_be_generated(model: ModelFacts) -> None:
     for one in model.inputs:
         if one.shape is None:
             raise UserError(f"input {one.name!r} is of unknown rank: none can be generated", "give inputs with --data")
+    needed, limit = sum(prod(_shape(one, model)) * _DRAWN_BYTES for one in model.inputs), memory_limit().bytes
+    if limit is not None and needed > limit * _SHARE_OF_MEMORY:
+        sizes = " ".join(f"--dim {symbol}={size}" for symbol, size in model.dims.items())
+        raise UserError(
+            f"inputs of these sizes take {needed / 2**30:.0f} GiB, and this machine has {limit / 2**30:.0f} GiB",
+            f"give smaller ones; now they are {sizes or 'fixed by the model'}",
+        )
 
 
 def recipe(model: ModelFacts, seed: int, shapes: Sequence[Shape] = ()) -> dict[str, Any]:

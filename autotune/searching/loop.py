@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import quantiles
 
 from autotune.core.clock import Clock
-from autotune.core.errors import AllTrialsFailed, OutOfTime
+from autotune.core.errors import NOT_RUNNING, AllTrialsFailed, OutOfTime
 from autotune.core.ports import Executor, Sampler, Tracker
 from autotune.core.trial import Failure, Trial, TrialRecord
 from autotune.core.watching import Observer, Progress, Silent
@@ -171,9 +171,9 @@ class _Search:
             self._lost += failure.cause == "lost"
             if failure.cause == "lost" and self._lost < 2:
                 return  # what ended it was not the model: the sampler asks for it once more
+            why = failure.message.partition(chr(10))[0].removeprefix(f"{NOT_RUNNING}: ")
             raise AllTrialsFailed(
-                f"the unmodified model does not run: {failure.stage} failed ({failure.cause}): "
-                f"{failure.message.partition(chr(10))[0]}",
+                f"{NOT_RUNNING}: {failure.stage} failed ({failure.cause}): {why}",
                 "mend the model, or give what it needs (--data, --dim, --custom-op-lib), and search again",
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autotune.core.errors import TrialError
+from autotune.core.errors import NOT_RUNNING, TrialError
 from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.measure.check import check_outputs
@@ -46,7 +46,7 @@ def _taken(bench: Bench) -> list[Tensors]:
         with bench.backend(candidate).open(artifact, bench.device) as session:
             return list(_outputs(bench, session))
     except TrialError as error:
-        raise type(error)(error.cause, f"the unmodified model does not run: {error.message}") from error
+        raise type(error)(error.cause, f"{NOT_RUNNING}: {error.message}") from error
 
 
 def _outputs(bench: Bench, session: Session) -> Iterator[Tensors]:

@@ -225,7 +225,7 @@ def test_a_truncated_npy_is_refused(tmp_path: Path) -> None:
     assert "truncated" in refusal(str(tmp_path))
 
 
-@pytest.mark.parametrize(("dtype", "stored"), [("bfloat16", "float32"), ("int4", "int8")])
+@pytest.mark.parametrize(("dtype", "stored"), [("bfloat16", "float32"), ("float8_e5m2", "float32"), ("int4", "int8")])
 def test_types_that_no_file_holds_are_asked_for_as_one_that_does(tmp_path: Path, dtype: str, stored: str) -> None:
     facts = model(tensor("x", "N", 4, dtype=dtype))
     assert f"astype({stored!r})" in refusal(npz(tmp_path, x=np.zeros((3, 4), "V2")), facts)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from autotune.core.errors import UserError
 from autotune.core.model import BatchAxis, ModelFacts, TensorFacts
+from autotune.core.workload import Shape
 from autotune.data import batches, open_data, open_dataset
 from autotune.data.generated import GeneratedDataset
 
@@ -95,6 +96,14 @@ def test_without_data_sixty_four_samples_are_generated_and_split() -> None:
 def test_what_is_no_tensor_is_refused_without_asking_for_data_that_cannot_help(kind: str) -> None:
     with pytest.raises(UserError, match=f"of the type {kind}.*\n(?!.*--data)"):
         open_data(None, model(tensor("x", "N", kind=kind), batch=None), 0)
+
+
+def test_inputs_that_no_memory_holds_are_refused_with_their_sizes() -> None:
+    facts = model(tensor("x", "N", 3, "h", "w"), h=10**6, w=10**6)
+    with pytest.raises(UserError, match=r"GiB.*\n.*--dim h=1000000"):
+        open_data(None, facts, 0)
+    with pytest.raises(UserError, match="w=1000000000000"):
+        open_data(None, model(tensor("x", "N", "w"), w=4), 0, shapes=(Shape(dims={"w": 4}), Shape(dims={"w": 10**12})))
 
 
 def test_an_unknown_rank_asks_for_data() -> None:

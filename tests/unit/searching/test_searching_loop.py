@@ -140,6 +140,18 @@ def test_a_baseline_that_does_not_run_ends_the_search_with_its_cause(desk):
     assert len(table.run.records()) == 1
 
 
+class Unrunnable(Surface):
+    def outcome(self, trial):
+        return Failure(stage="check", cause="other", message="the unmodified model does not run: axes differ")
+
+
+def test_a_broken_baseline_is_said_to_be_so_once(desk):
+    asked = fake_search(max_trials=6)
+    table = desk(asked, Unrunnable(tabulate(asked.space, respond), asked.space.baseline))
+    with pytest.raises(AllTrialsFailed, match=r"^the unmodified model does not run: check failed \(other\): axes differ"):
+        table.search()
+
+
 class LostAtFirst(Surface):
     """The first ``times`` trials are ended by something outside."""
 
