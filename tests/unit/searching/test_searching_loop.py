@@ -148,7 +148,9 @@ class Unrunnable(Surface):
 def test_a_broken_baseline_is_said_to_be_so_once(desk):
     asked = fake_search(max_trials=6)
     table = desk(asked, Unrunnable(tabulate(asked.space, respond), asked.space.baseline))
-    with pytest.raises(AllTrialsFailed, match=r"^the unmodified model does not run: check failed \(other\): axes differ"):
+    with pytest.raises(
+        AllTrialsFailed, match=r"^the unmodified model does not run: check failed \(other\): axes differ"
+    ):
         table.search()
 
 
