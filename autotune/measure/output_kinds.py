@@ -13,7 +13,7 @@ __all__ = ["Kind", "holds_class_scores", "is_float", "kind_of"]
 Array = NDArray[np.generic]
 Kind = Literal["equality", "top-1 agreement", "top-1 agreement by position", "cosine over samples", "cosine"]
 
-_SCORE_NAMES = ("logit", "prob", "score", "softmax")
+_SCORE_NAMES = ("logit", "score")
 _SUM_TOLERANCE = 1e-2
 _PIXEL_VALUES = 64  # a mask of classes has fewer different ones
 
@@ -37,8 +37,9 @@ def kind_of(name: str, samples: Sequence[Array]) -> Kind:
 def holds_class_scores(name: str, samples: Sequence[Array]) -> bool:
     """Whether an output (one array a sample) is class scores, of which the largest is the answer.
 
-    It is when every sample is a vector of two or more floats, and either the name says so (logits, scores, probabilities)
-    or every vector is a distribution: no negative numbers, summing to 1.
+    It is when every sample is a vector of two or more floats, and either the name says so (logits, scores) or every vector is
+    a distribution: no negative numbers, summing to 1. Probabilities of something else (speech in each frame, independent
+    labels) are no classes, whatever they are called.
     """
     if not all(sample.ndim == 1 and sample.size >= 2 and _is_real(sample) for sample in samples):
         return False

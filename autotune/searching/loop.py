@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import quantiles
 
 from autotune.core.clock import Clock
-from autotune.core.errors import NOT_RUNNING, AllTrialsFailed, OutOfTime
+from autotune.core.errors import OutOfTime
 from autotune.core.ports import Executor, Sampler, Tracker
 from autotune.core.trial import Failure, Trial, TrialRecord
 from autotune.core.watching import Observer, Progress, Silent
@@ -23,6 +23,7 @@ from autotune.searching.reserve import closing_s, reserve_s
 from autotune.searching.roles import Journal, Stop
 from autotune.searching.running_front import RunningFront
 from autotune.searching.tally import Tally
+from autotune.searching.unrunnable import does_not_run
 
 __all__ = ["search"]
 
@@ -171,11 +172,7 @@ class _Search:
             self._lost += failure.cause == "lost"
             if failure.cause == "lost" and self._lost < 2:
                 return  # what ended it was not the model: the sampler asks for it once more
-            why = failure.message.partition(chr(10))[0].removeprefix(f"{NOT_RUNNING}: ")
-            raise AllTrialsFailed(
-                f"{NOT_RUNNING}: {failure.stage} failed ({failure.cause}): {why}",
-                "mend the model, or give what it needs (--data, --dim, --custom-op-lib), and search again",
-            )
+            raise does_not_run(failure, self.folder.search)
 
     def _abandon(self, reason: Reason) -> Reason:
         """End what is running: it leaves no record, and is asked for again after a resume."""

@@ -21,6 +21,7 @@ NORMAL = RANDOM.normal(size=(5, 6))
 KINDS = {
     "class scores by name": ("logits", NORMAL, "top-1 agreement"),
     "class scores by value": ("y", softmax(NORMAL), "top-1 agreement"),
+    "chances of speech, frame by frame": ("speech_probs", RANDOM.random((5, 6)), "cosine"),
     "an embedding": ("embedding", NORMAL, "cosine"),
     "a heat map": ("heatmap", RANDOM.random((5, 1, 8, 8)), "cosine"),
     "a flat heat map": ("heatmap", RANDOM.random((5, 8, 8)), "cosine"),
