@@ -13,11 +13,13 @@ from autotune.core.device import DeviceSpec
 from autotune.core.errors import BuildError, UserError
 from autotune.core.hashing import hash_files
 from autotune.core.model import ModelFacts
+from autotune.host.memory import memory_limit
 from autotune_backends.onnxruntime.devices import channel_block
 from autotune_backends.onnxruntime.failures import cause_of, message_of
 from autotune_backends.onnxruntime.steps import Calibration, carry_out, steps_of
 from autotune_backends.transform.onnx.change import Change
 from autotune_backends.transform.onnx.copying import copy_model
+from autotune_backends.transform.onnx.footprint import refuse_beyond_memory
 from autotune_backends.transform.onnx.graph import interface, load_graph, same_kind
 from autotune_backends.transform.onnx.quantisable import float_weight_dtype
 from autotune_backends.transform.onnx.repair import Repair
@@ -43,6 +45,7 @@ def build(
             if _asks_for_its_own(candidate, model)
             else steps_of(candidate, model.path, calibration, custom_op_library, channel_block(device))
         )
+        refuse_beyond_memory(steps, model.size_bytes, memory_limit().bytes)
         changes = carry_out(steps, model.path, target)
         if target.exists():
             _check(target, model.path)
@@ -134,7 +137,7 @@ def _passes(path: Path) -> bool:
 def _tool_failures(what: str) -> Iterator[None]:
     try:
         yield
-    except UserError:  # the calibration data have gone
+    except (UserError, BuildError):  # the calibration data have gone; the memory does not suffice
         raise
     except (
         Exception
