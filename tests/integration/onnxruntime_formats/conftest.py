@@ -25,6 +25,7 @@ class Workshop:
 
     plain = Candidate(precision="fp32", graph_optimization="disabled", intra_op_threads=1)
     static = Candidate(precision="int8_static", int8_per_channel=True, intra_op_threads=1)
+    mixed = Candidate(precision="int8_dynamic", quantised_share=0.5, intra_op_threads=1)
     half = Candidate(precision="fp16", intra_op_threads=1)
     int4 = Candidate(precision="int4_weights", weight_block=32, intra_op_threads=1)
 

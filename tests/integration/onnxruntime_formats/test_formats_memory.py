@@ -31,7 +31,7 @@ def test_samples_are_never_held_all_at_once_and_their_groups_change_nothing(work
     assert 0 < Counted.most <= 5
 
 
-@pytest.mark.parametrize("name", ["static", "half", "int4"])
+@pytest.mark.parametrize("name", ["static", "mixed", "half", "int4"])
 def test_weights_in_a_file_of_their_own_stay_so(workshop, normal, tmp_path, request, name) -> None:
     if name == "int4":
         request.getfixturevalue("block_tool")
