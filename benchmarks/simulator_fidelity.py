@@ -1,184 +1,184 @@
-"""How near simulated figures are to measured ones: kernels, served points, energy and published throughput.
+"""How near simulated figures are to measured ones, on the rows that were fitted and on rows that were held out.
 
-``python -m benchmarks.simulator_fidelity [--json]``
+``python -m benchmarks.simulator_fidelity [--json] [--quick] [--write]``: kernels, served points, energy, published
+throughput, MLPerf's server scenario. Each figure of served points and energy comes twice: in sample, and with the model that
+it is of left out of the fit. ``--quick`` leaves MLPerf's out, which takes two minutes; ``--write`` puts what it prints
+into ``docs/accuracy.md``.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
 from scipy.stats import spearmanr
 
 from autotune_backends.simulated.devices import device_named
-from autotune_backends.simulated.operators import all_reduce_cost, attention_cost, gemm_cost
-from autotune_backends.simulated.points import predict_points
-from autotune_backends.simulated.precision import precision_named
+from autotune_backends.simulated.fitted import Errors, fitted, interval_of
 from autotune_backends.simulated.screen import ClosedLoop, closed_loop
 from autotune_backends.simulated.step_costs import step_costs
 from autotune_backends.simulated.transformers import model_named
-from benchmarks.report import Figure, arguments, finish
+from benchmarks.report import Figure, argument_parser, finish
+from benchmarks.simulator_choices import good_choices
+from benchmarks.simulator_constants import all_chats, all_served, shipped_constants
+from benchmarks.simulator_held_out import (
+    ScoredChat,
+    ScoredPoint,
+    covered,
+    held_out_chats,
+    held_out_kernels,
+    held_out_points,
+    scored_chats,
+    scored_points,
+    without_device,
+    without_format,
+)
+from benchmarks.simulator_kernels import KERNELS
+from benchmarks.simulator_mlperf import MEASURED_TOKENS_S, offline_input, server_rate
+from benchmarks.simulator_rows import medians, rows
 
-REFERENCE = Path(__file__).with_name("reference")
-DTYPES = {"bfloat16": "bf16", "int8_wo": "int8_weights", "int4_wo": "int4"}
-CHAT_INPUT = 300
-"""Mean prompt of ML.ENERGY's chat, which it does not state: what its tokens/s lose against its gap between tokens implies."""
+__all__ = ["main"]
 
-Row = Mapping[str, str]
+PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+_FLOORS = {"gemm": 0.12, "attention": 0.12, "allreduce": None}
+_MLPERF_TP = 2  # the fewest devices that hold the model and a cache; replicas of four and eight serve less
+_IN, _OUT = "in sample", "model held out"
 
 
 def main() -> int:
     """Compare with every reference file."""
-    asked = arguments(__doc__)
-    figures = [*kernels(), *serving(), *energy(), *published()]
+    parser = argument_parser(__doc__)
+    parser.add_argument("--write", action="store_true", help="write the figures into docs/accuracy.md")
+    asked = parser.parse_args()
+    figures = [*kernels(), *serving(), *energy(), *published(), *([] if asked.quick else mlperf())]
+    if asked.write:
+        PAGE.write_text(with_figures(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
     return finish("simulator_fidelity", figures, as_json=asked.json)
 
 
+def with_figures(page: str, figures: Sequence[Figure]) -> str:
+    """The page with these figures between its fences."""
+    head, fence, rest = page.partition("```\n")
+    after = rest.partition("```\n")[2]
+    return "".join([head, fence, *(f"{figure}\n" for figure in figures), fence, after])
+
+
 def kernels() -> list[Figure]:
-    """Median relative errors, over all rows and by device."""
-    floors: tuple[tuple[str, Callable[[Row], float], float | None], ...] = (
-        ("gemm", gemm_error, 0.12),
-        ("attention", attention_error, 0.12),
-        ("allreduce", all_reduce_error, None),
-    )
+    """Median errors of all rows, by device, with rows held out and with the whole chip held out."""
     figures = []
-    for name, error, floor in floors:
-        found = [(row["system"], abs(error(row))) for row in rows(f"{name}_measured.csv")]
-        figures.append(at_most(f"{name}: median error of {len(found)} rows", median(e for _, e in found), floor))
-        figures += [Figure(f"{name}: {device}", value) for device, value in medians(found).items()]
+    for kind, error in KERNELS.items():
+        found = [(row["system"], error(row, device_named(row["system"]))) for row in rows(f"{kind}_measured.csv")]
+        figures.append(
+            at_most(f"{kind}: median error of {len(found)} rows, {_IN}", _off(r for _, r in found), _FLOORS[kind])
+        )
+        figures += [
+            Figure(f"{kind}: {device}", value) for device, value in medians((d, abs(r - 1)) for d, r in found).items()
+        ]
+        for by_device, what in ((False, "fitted to other rows of the device"), (True, "other chips' shares")):
+            ratios = [ratio for _, ratio in held_out_kernels(kind, by_device=by_device)]
+            figures.append(Figure(f"{kind}: median error, {what}", _off(ratios)))
     return figures
-
-
-def gemm_error(row: Row) -> float:
-    """One matrix product: predicted / measured - 1."""
-    precision = precision_named(DTYPES.get(row["dtype"], row["dtype"]))
-    cost = gemm_cost(device_named(row["system"]), precision, int(row["n"]), int(row["k"]))
-    return cost.seconds(int(row["m"])) * 1e3 / float(row["latency_ms"]) - 1
-
-
-def attention_error(row: Row) -> float:
-    """One attention kernel over a batch."""
-    heads, kv_heads, width, batch, tokens = (
-        int(row[name]) for name in ("heads", "kv_heads", "head_dim", "batch", "seq_len")
-    )
-    kv_bytes = 2 * kv_heads * width * (2 if row["kv_dtype"] == "bfloat16" else 1)
-    cost = attention_cost(device_named(row["system"]), heads, width, kv_bytes)
-    prefill = cost.prefill_floor_s + batch * cost.prefill(tokens, 0)
-    seconds = prefill if row["phase"] == "prefill" else cost.decode(batch * tokens)
-    return seconds * 1e3 / float(row["latency_ms"]) - 1
-
-
-def all_reduce_error(row: Row) -> float:
-    """One all-reduce in bf16."""
-    cost = all_reduce_cost(device_named(row["system"]), int(row["num_gpus"]))
-    return cost.seconds(2 * int(row["message_elements"])) * 1e3 / float(row["latency_ms"]) - 1
 
 
 def serving() -> list[Figure]:
     """Served points, and what a choice by prediction would have cost."""
-    points = [row for row in predict_points(rows("serving_measured.csv")) if not row["reason"]]
-    tpot = [abs(float(row["error_tpot"])) for row in points]
-    first = [abs(float(row["error_ttft"])) for row in points if float(row["concurrency"]) <= 8]
-    rank = spearmanr([float(row["tpot_s"]) for row in points], [float(row["tpot_ms_measured"]) for row in points])[0]
-    by_model = medians(
-        (f"{row['model'].rpartition('/')[2]}, {row['backend']}", e) for row, e in zip(points, tpot, strict=True)
-    )
-    covered = [_covered(row) for row in points]
-    share = sum(covered) / len(covered)
-    choices = good_choices(points)
+    seen = scored_points(all_served(), shipped_constants())
+    figures = [figure for name, points in ((_IN, seen), (_OUT, held_out_points())) for figure in _served(name, points)]
+    by_model = medians((f"{one.served.model}, {one.served.engine}", abs(one.tpot - 1)) for one in held_out_points())
+    figures += [Figure(f"TPOT: {name}, {_OUT}", value) for name, value in by_model.items()]
+    for name, points in (
+        ("format and model held out", without_format()),
+        ("device and model held out", without_device()),
+    ):
+        figures.append(Figure(f"TPOT: median error, {name}", _off(one.tpot for one in points)))
+    return [*figures, *_coverage()]
+
+
+def _served(name: str, points: Sequence[ScoredPoint]) -> list[Figure]:
+    first = [one.ttft for one in points if one.ttft is not None]
+    told = [float(one.served.row["tpot_ms_measured"]) for one in points]
+    rank = float(spearmanr([one.loop.tpot_s for one in points], told)[0])
     return [
-        at_most(f"TPOT: median error of {len(tpot)} points", median(tpot), 0.10),
-        Figure("TPOT: rank correlation", float(rank), "", "at least 0.92", bool(rank >= 0.92)),
-        *(Figure(f"TPOT: {name}", value) for name, value in by_model.items()),
-        at_most(f"TTFT: median error of {len(first)} points at concurrency 8 or less", median(first), 0.25),
-        Figure(
-            "TPOT: share of points within the 80 % interval, its width chosen on them",
-            share,
-            "",
-            "0.70 to 0.90",
-            0.70 <= share <= 0.90,
-        ),
-        Figure(
-            "share of groups whose predicted best is within 10 % of the best", choices, "", "≥ 0.80", choices >= 0.80
+        at_most(f"TPOT: median error of {len(points)} points, {name}", _off(one.tpot for one in points), 0.10),
+        at_least(f"TPOT: rank correlation, {name}", rank, 0.92),
+        at_most(f"TTFT: median error of {len(first)} points at concurrency 8 or less, {name}", _off(first), 0.25),
+        at_least(
+            f"share of groups whose predicted best is within 10 % of the best, {name}", good_choices(points), 0.80
         ),
     ]
 
 
-def _covered(row: Row) -> bool:
-    return float(row["tpot_s_low"]) <= float(row["tpot_ms_measured"]) / 1e3 <= float(row["tpot_s_high"])
-
-
-def good_choices(points: Sequence[Row]) -> float:
-    """Groups are a model, precision and engine on a device; the best setting gives the most tokens/s a device."""
-    groups: dict[tuple[str, ...], list[Row]] = defaultdict(list)
-    for row in points:
-        groups[tuple(row[name] for name in ("system", "backend", "model", "precision"))].append(row)
-    good = 0
-    for group in groups.values():
-        chosen = max(group, key=lambda row: float(row["output_throughput_per_gpu"]))
-        best = max(float(row["tokens_s_gpu_derived"]) for row in group)
-        good += float(chosen["tokens_s_gpu_derived"]) >= 0.9 * best
-    return good / len(groups)
+def _coverage() -> list[Figure]:
+    """Of 80 % intervals, each as wide as the errors of other models' rows say."""
+    errors: Errors = fitted().errors
+    cases = (
+        ("TPOT, model held out", errors.fitted, covered(held_out_points(), lambda one: one.tpot)),
+        ("TPOT, format and model held out", errors.interpolated, covered(without_format(), lambda one: one.tpot)),
+        ("TPOT, device and model held out", errors.roofline, covered(without_device(), lambda one: one.tpot)),
+        ("TTFT, model held out", None, covered(held_out_points(), lambda one: one.ttft)),
+    )
+    figures = []
+    for name, sigma, share in cases:
+        wide = "" if sigma is None else f" (±{interval_of(sigma):.0%})"
+        figures.append(
+            Figure(f"coverage of 80 % intervals{wide}: {name}", share, "", "0.70 to 0.90", 0.70 <= share <= 0.90)
+        )
+    return figures
 
 
 def energy() -> list[Figure]:
-    """Joules a token under vLLM 0.11 on H100: the rows that power was fitted to, so that this is an error in sample."""
-    found = [(row["model"], abs(energy_error(row))) for row in rows("energy_measured.csv")]
-    return [
-        at_most(f"J/token: median error of {len(found)} rows, in sample", median(e for _, e in found), 0.15),
-        *(Figure(f"J/token: {model}", value) for model, value in medians(found).items()),
-    ]
+    """Power and joules a token under vLLM 0.11 on H100."""
+    seen = scored_chats(all_chats(), shipped_constants())
+    figures = []
+    for name, talks in ((_IN, seen), (_OUT, held_out_chats())):
+        figures.append(Figure(f"power: median error of {len(talks)} rows, {name}", _off(one.power for one in talks)))
+        figures.append(
+            at_most(f"J/token: median error of {len(talks)} rows, {name}", _off(one.energy for one in talks), 0.15)
+        )
+        figures += [Figure(f"J/token: {model}, {name}", value) for model, value in _by_model(talks).items()]
+    return figures
 
 
-def energy_error(row: Row) -> float:
-    """One load: its mean batch as users."""
-    loop = served(
-        row["model"], {"tp": int(row["tp"])}, round(float(row["avg_batch"])), CHAT_INPUT, float(row["avg_out_len"])
-    )
-    return (loop.energy_per_token_j or 0.0) / float(row["J_per_token"]) - 1
+def _by_model(talks: Sequence[ScoredChat]) -> dict[str, float]:
+    return medians((one.chat.model, abs(one.energy - 1)) for one in talks)
 
 
 def published() -> list[Figure]:
-    """Throughput without a bound on latency: as many users as an engine runs at once."""
+    """Throughput without a bound on latency, which nothing was fitted to: as many users as an engine runs at once."""
     errors = []
     for row in rows("published.csv"):
         shape = re.search(r"ISL/OSL (\d+)/(\d+) TP(\d+)", row["what"])
         if shape is not None:
             inputs, outputs, tp = (int(one) for one in shape.groups())
-            loop = served(
-                row["model"],
-                {"tp": tp, "precision": "fp8", "engine": "trtllm", "kv_precision": "fp8"},
-                2048,
-                inputs,
-                outputs,
-            )
-            errors.append(abs(loop.output_throughput / float(row["figure"]) - 1))
-    return [at_most(f"published throughput: median error of {len(errors)} rows", median(errors), 0.20)]
+            errors.append(_flooded(row["model"], tp, inputs, outputs).output_throughput / float(row["figure"]))
+    return [at_most(f"published throughput: median error of {len(errors)} rows", _off(errors), 0.20)]
 
 
-def served(model: str, candidate: Mapping[str, str | int], users: int, inputs: int, outputs: float) -> ClosedLoop:
-    """A closed loop on H100."""
-    costs = step_costs(model_named(model), device_named("h100-sxm"), candidate)
-    return closed_loop(costs, users, inputs, round(outputs), max_num_seqs=users)
+def _flooded(model: str, tp: int, inputs: int, outputs: int) -> ClosedLoop:
+    candidate = {"tp": tp, "precision": "fp8", "engine": "trtllm", "kv_precision": "fp8"}
+    return closed_loop(
+        step_costs(model_named(model), device_named("h100-sxm"), candidate), 2048, inputs, outputs, max_num_seqs=2048
+    )
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    """A reference file."""
-    with (REFERENCE / name).open(encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+def mlperf() -> list[Figure]:
+    """Its server scenario through the event simulator. Its offline scenario tells how long prompts are, and no more."""
+    inputs = offline_input(_MLPERF_TP)
+    found = server_rate(_MLPERF_TP, inputs)
+    off = abs(found / MEASURED_TOKENS_S - 1)
+    return [
+        Figure("MLPerf offline, Llama-2-70B on 8 H100: mean prompt that gives its result", str(inputs), "tokens"),
+        Figure("MLPerf server", found, f"tokens/s, of {MEASURED_TOKENS_S:g}"),
+        at_most("MLPerf server: error", off, 0.15),
+    ]
 
 
-def medians(found: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """By key, in order of appearance."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for key, value in found:
-        groups[key].append(value)
-    return {key: median(values) for key, values in groups.items()}
+def _off(ratios: Iterable[float]) -> float:
+    """The median error of predicted over measured."""
+    return median(abs(ratio - 1) for ratio in ratios)
 
 
 def at_most(name: str, value: float, floor: float | None) -> Figure:
@@ -186,6 +186,11 @@ def at_most(name: str, value: float, floor: float | None) -> Figure:
     return Figure(
         name, value, "", None if floor is None else f"at most {floor}", None if floor is None else value <= floor
     )
+
+
+def at_least(name: str, value: float, floor: float) -> Figure:
+    """A figure that must not be below its floor."""
+    return Figure(name, value, "", f"at least {floor}", value >= floor)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ def _absolute(settings: SearchSettings) -> SearchSettings:
     changes: dict[str, object] = {"code_folder": (settings.code_folder or Path.cwd()).absolute()}
     changes |= {
         name: path.absolute()
-        for name in ("model", "custom_op_library", "power_model", "output")
+        for name in ("model", "custom_op_library", "power_model", "output", "calibrate")
         if (path := getattr(settings, name)) is not None
         and (name != "model" or path.exists() or path.suffix in (".onnx", ".pt2"))
     }

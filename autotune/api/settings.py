@@ -17,7 +17,8 @@ class SearchSettings(Frozen):
     besides the installed packages; None: the current folder.
     ``goal``: one word instead of ``objectives``; None: no such word was given.
     ``recover``: how long a pruned model may be trained again, as text; None: it is not.
-    ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals. ``own``: simulated devices are bought,
+    ``rate`` None: one replica, no fleet; ``confidence`` is that of simulated intervals; ``calibrate`` a table
+    of points measured on simulated devices, None: there is none. ``own``: simulated devices are bought,
     written off over ``years``, at ``electricity`` in USD/kWh and that PUE; None: ``Ownership``'s defaults.
     ``tracking_uri`` None: MLFLOW_TRACKING_URI or MLflow's default; ``tracking`` False: no tracker at all.
     """
@@ -56,3 +57,4 @@ class SearchSettings(Frozen):
     years: float | None = None
     electricity: float | None = None
     pue: float | None = None
+    calibrate: Path | None = None

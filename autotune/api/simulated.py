@@ -17,11 +17,12 @@ from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective, objective
 from autotune.core.ports import Backend, Simulating
 from autotune.core.space import Offer
-from autotune.core.units import parse_rate
+from autotune.core.units import counted, parse_rate
 from autotune.core.workload import BUILT_IN, Workload
 
 __all__ = [
     "able_devices",
+    "calibrated_devices",
     "device_of",
     "is_language_model",
     "no_data",
@@ -37,7 +38,7 @@ __all__ = [
 USERS = 64  # of the closed loop that loads a language model where no rate is given
 _FILES = {".onnx", ".pt2", ".pt", ".pth", ".safetensors", ".gguf", ".tflite"}
 _FLEET_ONLY = ("cost_per_month",)
-_RUN_ONLY = ("fidelity", "accuracy", "accuracy_drop")
+_RUN_ONLY = ("accuracy", "accuracy_drop")
 _SERVING = ("ttft_p90", "tpot_p50", "output_throughput", "cost_per_million_tokens", "energy_per_token")
 _FLEET = ("ttft_p90", "tpot_p50", "cost_per_month", "energy_per_token")
 _KNOWN = (
@@ -51,7 +52,7 @@ _KNOWN = (
         "device_count",
         "utilisation",
     ),
-    "kv_waste",
+    *("kv_waste", "fidelity"),  # the second as it is published
 )
 
 
@@ -83,6 +84,7 @@ def refuse_only_simulated(settings: SearchSettings) -> None:
         ("--rate", settings.rate is not None),
         ("--spare", settings.spare > 0),
         ("--own", settings.own),
+        ("--calibrate", settings.calibrate is not None),
     ):
         if given:
             raise UserError(
@@ -140,7 +142,7 @@ def simulated_limits(texts: Sequence[str], fleet: Fleet | None) -> tuple[Limit, 
         if limit.metric in _RUN_ONLY:
             raise UserError(
                 f"--limit {limit.text!r}: nothing is run, so that {limit.metric} is unknown",
-                "leave it out",
+                "bound what was published of the format: fidelity>=0.98",
             )
         if fleet is None and limit.metric in _FLEET_ONLY:
             raise UserError(f"--limit {limit.text!r} is the cost of a fleet", "say how much it serves: --rate 200/s")
@@ -163,11 +165,28 @@ def simulated_remarks(
     """What a person should know of where the numbers are from."""
     known = ", ".join(f"{device.name} ({device.confidence or 'unknown'} confidence)" for device in devices)
     remarks = [f"simulated, nothing is measured: {known}; intervals hold {confidence:.0%} of cases"]
+    remarks += [
+        f"{device.name}: calibrated on {counted(device.calibrated_on, 'point')}"
+        for device in devices
+        if device.calibrated_on
+    ]
     remarks += [f"{offer.device} is left out: {offer.refusal}" for offer in offers if offer.refusal is not None]
     phase = workload.serving
     if fleet is None and phase is not None and phase.tokens is not None and phase.tokens.users == USERS:
         remarks.append(f"no --rate: one replica under {USERS} users in a closed loop (--rate 200/s sizes a fleet)")
     return remarks
+
+
+def calibrated_devices(backends: Sequence[Backend], devices: Sequence[DeviceSpec], table: Path) -> list[DeviceSpec]:
+    """The devices with what was measured on them. Raises ``UserError``, also when the table says nothing of any of them."""
+    backend = next(one for one in backends if isinstance(one, Simulating))
+    found = [backend.simulated_device(str(device.file or device.name), table) for device in devices]
+    if not any(device.calibrated_on for device in found):
+        raise UserError(
+            f"--calibrate {table.name}: no row is of {', '.join(device.name for device in devices)}",
+            "its column 'system' names the device that was measured",
+        )
+    return found
 
 
 def device_of(backends: Sequence[Backend], name: str) -> DeviceSpec | None:

@@ -11,6 +11,7 @@ from autotune.api.owning import price_remarks, read_ownership
 from autotune.api.settings import SearchSettings
 from autotune.api.simulated import (
     able_devices,
+    calibrated_devices,
     read_fleet,
     serving_load,
     simulated_limits,
@@ -43,6 +44,10 @@ def simulated_context(
 ) -> tuple[SearchContext, SearchSpace, Sequence[str]]:
     """The context, the space and the remarks. Raises ``UserError`` for every mistake, and when no device runs the model."""
     _refuse_measuring(settings)
+    if settings.calibrate is not None:
+        if model.format != LANGUAGE_MODEL:
+            raise UserError("--calibrate is for language models", "leave it out")
+        devices = calibrated_devices(backends, devices, settings.calibrate)
     load = _language_load(settings) if model.format == LANGUAGE_MODEL else (graph_load(settings), None)
     (workload, fleet), ownership = load, read_ownership(settings)
     offers = offers_for(backends, model, devices)

@@ -23,10 +23,12 @@ class Simulated(Frozen):
     """What was asked and what came of it; ``device`` is the name that the backend knows the device by.
 
     ``calibration`` says what this machine was measured to do, where it is the device; None elsewhere.
+    ``calibrated_on``: how many points that somebody measured there narrow it.
     """
 
     scenario: ServingScenario
     device: str
+    calibrated_on: int
     metrics: dict[str, Value]
     calibration: str | None = None
 
@@ -37,15 +39,26 @@ class Simulated(Frozen):
 
 
 def simulate(
-    scenario: ServingScenario | Path, confidence: float = 0.8, note: Callable[[str], None] = lambda _: None
+    scenario: ServingScenario | Path,
+    confidence: float = 0.8,
+    note: Callable[[str], None] = lambda _: None,
+    points: Path | None = None,
 ) -> Simulated:
-    """Predict every metric of a scenario, or of one in a YAML file. ``note`` is told, in a line, of what takes long.
+    """Predict every metric of a scenario, or of one in a YAML file. ``note`` is told, in a line, of what takes long;
+    ``points``: a table of what somebody measured on the device.
 
     Raises ``UserError`` for what cannot be read or is unknown, ``NothingFeasible`` with the reason where it cannot run.
     """
     asked = scenario if isinstance(scenario, ServingScenario) else read_scenario_file(scenario)
     backend = simulating_backend()
-    model, device = _model(asked, backend), backend.simulated_device(located((asked.device,), note)[0])
+    model, device = _model(asked, backend), backend.simulated_device(located((asked.device,), note)[0], points)
+    if points is not None and asked.graph:
+        raise UserError("--calibrate is for language models", "leave it out")
+    if points is not None and not device.calibrated_on:
+        raise UserError(
+            f"--calibrate {points.name}: no row is of {device.name}",
+            "its column 'system' names the device that was measured",
+        )
     try:
         metrics: Mapping[str, Value] = backend.simulate(
             model,
@@ -63,7 +76,13 @@ def simulate(
             if asked.graph
             else "take more or larger devices (tp), a smaller precision, or shorter requests",
         ) from error
-    return Simulated(scenario=asked, device=device.name, metrics=dict(metrics), calibration=calibration_of(device))
+    return Simulated(
+        scenario=asked,
+        device=device.name,
+        calibrated_on=device.calibrated_on or 0,
+        metrics=dict(metrics),
+        calibration=calibration_of(device),
+    )
 
 
 def _model(asked: ServingScenario, backend: Simulating) -> ModelFacts:

@@ -105,6 +105,9 @@ def search(
         float | None,
         typer.Option(help="With --own: the building's energy over the computers'. Default 1.3.", rich_help_panel=_WHAT),
     ] = None,
+    calibrate: Annotated[
+        Path | None, typer.Option(help="CSV of points measured on simulated devices.", rich_help_panel=_WHAT)
+    ] = None,
     energy: Annotated[str, typer.Option(help="auto, counter or off.", rich_help_panel=_WHAT)] = "auto",
     power_model: Annotated[Path | None, typer.Option(help="YAML with this CPU's power.", rich_help_panel=_WHAT)] = None,
     backend: Annotated[
@@ -154,6 +157,7 @@ def search(
         "years": years,
         "electricity": electricity,
         "pue": pue,
+        "calibrate": calibrate,
         "energy": energy,
         "power_model": power_model,
         "backends": tuple(backend or ()),

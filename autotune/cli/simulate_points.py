@@ -9,13 +9,13 @@ from typing import Any
 __all__ = ["predict"]
 
 
-def predict(points: Path, output: Path, *, as_json: bool) -> int:
+def predict(points: Path, output: Path, calibration: Path | None, *, as_json: bool) -> int:
     """Predict a table; exit 3 when no row of it can run."""
     from autotune import plugins
     from autotune.cli.output import console, print_json
     from autotune.core.errors import ExitCode
 
-    rows = plugins.simulator("points")(points, output)
+    rows = plugins.simulator("points")(points, output, calibration)
     summary = _summary(rows)
     if as_json:
         print_json(json.dumps({"schema": "autotune/points/1", "output": str(output), **summary, "points": rows}))

@@ -23,6 +23,8 @@ class DeviceSpec(Record):
     A simulated device: ``confidence`` is of its figures, ``figures`` the SHA-256 of its description, ``file`` that description
     when it is the user's own. None: the device is real, or it comes with the backend. ``prices``: what it costs, and who says
     so, for a person to read.
+    when it is the user's own. None: the device is real, or it comes with the backend. ``calibration``: a table of points that a
+    person measured, ``calibrated_on`` how many of them (or of the description's own table) are of this device.
     """
 
     name: str
@@ -36,3 +38,5 @@ class DeviceSpec(Record):
     figures: str | None = Field(default=None, exclude_if=lambda value: value is None)
     file: Path | None = Field(default=None, exclude_if=lambda value: value is None)
     prices: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    calibration: Path | None = Field(default=None, exclude_if=lambda value: value is None)
+    calibrated_on: int | None = Field(default=None, exclude_if=lambda value: value is None)

@@ -122,8 +122,11 @@ class Simulating(Protocol):
         """The facts of a built-in language model, or of one described by a folder. Raises ``UserError`` with nearest names."""
         ...
 
-    def simulated_device(self, name: str) -> DeviceSpec:
-        """The device of that name, or that is described by that YAML file. Raises ``UserError`` with the nearest names."""
+    def simulated_device(self, name: str, calibration: Path | None = None) -> DeviceSpec:
+        """The device of that name, or that is described by that YAML file. Raises ``UserError`` with the nearest names.
+
+        ``calibration``: a table of measured points; those of this device narrow what is simulated on it.
+        """
         ...
 
     def simulate(

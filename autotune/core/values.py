@@ -21,6 +21,8 @@ class Value(Record):
     ``low``..``high`` is a 95 % interval, None where there is none.
     ``n`` counts the samples behind it. ``basis`` says in words what it was derived from.
     ``parts`` is the same metric of each part of the work, by name: of an output (fidelity), of a shape (``seq=128``).
+    ``common``, of a simulated interval: the share of its error's variance that all settings of this model on this device have
+    in common, 0 to 1; None: nothing is known of it.
     NaN and infinities are no values: they are read as unknown.
     """
 
@@ -31,6 +33,7 @@ class Value(Record):
     n: int | None = None
     provenance: Provenance = "measured"
     basis: str | None = None
+    common: float | None = Field(default=None, exclude_if=lambda share: share is None)
     parts: dict[str, Value] = Field(default_factory=dict, exclude_if=lambda parts: not parts)
 
     @field_validator("value", "low", "high")

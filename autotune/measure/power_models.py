@@ -9,6 +9,7 @@ from typing import Any
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.power import PowerModel, Watts
+from autotune.core.strict_yaml import load_yaml
 
 __all__ = ["find_power_model"]
 
@@ -84,6 +85,6 @@ def _load(file: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return load_yaml(file.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{file} is not YAML: {str(error).splitlines()[0]}", "see the README for its form") from error

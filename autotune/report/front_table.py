@@ -25,6 +25,7 @@ __all__ = ["front_table", "print_front"]
 _STYLES = {"better": "green", "worse": "yellow", "undecided": ""}
 _RATIOS = "× the original, measured side by side; more than 1 is better. "
 _INTERVALS = "In brackets: 95 % intervals. ~ estimated."
+_DROPPED_SHOWN = 4
 _LABEL_COLUMNS, _CELL_COLUMNS = 14, 26  # what a point's name and a cell with ratio and interval on one line take
 
 
@@ -41,7 +42,7 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
     for shown in shown_points(front):
         console.print(Text(f"{shown.point.id}: {describe(front, shown.point)}"), soft_wrap=False)
     console.print(Text(_legend(front), style="dim"))
-    for line in (*output_lines(front), *_hidden(front), *dropped_lines(front), *miss_lines(front)):
+    for line in (*output_lines(front), *_hidden(front), *_few_dropped(front), *miss_lines(front)):
         console.print(Text(line, style="dim"))
     if run is not None and not is_graph(front):  # of which nothing was built that could be exported
         point = recommended(front) or front.baseline
@@ -114,3 +115,12 @@ def _hidden(front: Front) -> list[str]:
     shown = {entry.point.id for entry in shown_points(front)}
     hidden = [point for point in front.points if point.id not in shown]
     return [f"{len(hidden)} more points are on the front: --json lists them"] if hidden else []
+
+
+def _few_dropped(front: Front) -> list[str]:
+    """The first of them, and how many more: the next step is below."""
+    lines = dropped_lines(front)
+    rest = len(lines) - _DROPPED_SHOWN
+    if rest <= 1:
+        return lines
+    return [*lines[:_DROPPED_SHOWN], f"dropped {rest} more likewise: --json lists them"]

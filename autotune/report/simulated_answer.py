@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from autotune.core.figures import format_interval, format_number, format_value
 from autotune.core.front import Front, Point
+from autotune.core.limits import parse_limit
 from autotune.core.metrics import find_metric
+from autotune.core.simulated_pairs import log_difference
 from autotune.core.values import Value
 
 __all__ = ["by_cost", "simulated_sentence"]
@@ -69,7 +71,7 @@ def _rests_on(front: Front, point: Point) -> str:
 
 def _times(front: Front, point: Point) -> list[str]:
     """Its first token and whatever is limited, each with its interval."""
-    limited = [text.partition("<=")[0].strip() for text in front.limits if "<=" in text]
+    limited = [parse_limit(text).metric for text in front.limits]
     names = dict.fromkeys(["ttft_p90", *(name for name in limited if name not in _SAID_OF_COST)])
     found = ((name, point.metrics.get(name)) for name in names)
     return [_time(name, value) for name, value in found if value is not None and value.known]
@@ -87,12 +89,12 @@ def _ends(value: Value, factor: float = 1.0) -> str:
 
 
 def _runner_up(front: Front, ranked: list[Point]) -> str:
-    """The next that is not the same hardware in the same layout; a tie when the costs' intervals overlap."""
+    """The next that is not the same hardware in the same layout; a tie when the interval of their difference covers none."""
     best = ranked[0]
     other = next((point for point in ranked[1:] if _hardware(point) != _hardware(best)), None)
     if other is None:
         return ""
-    tie = " (a tie: the intervals overlap)" if _overlap(front, best, other) else ""
+    tie = " (a tie: which one costs less is not known)" if _tied(front, best, other) else ""
     return f" Runner-up {other.id}: {_fleet(other)}, {_price(front, other)}{tie}."
 
 
@@ -100,11 +102,13 @@ def _hardware(point: Point) -> tuple[object, ...]:
     return point.device, point.candidate.get("tp"), point.candidate.get("pp"), point.candidate.get("precision")
 
 
-def _overlap(front: Front, a: Point, b: Point) -> bool:
+def _tied(front: Front, a: Point, b: Point) -> bool:
     name = _cost(front)
     values = [point.metrics.get(name) for point in (a, b)] if name is not None else []
-    known = [value.interval() for value in values if value is not None and value.known]
-    return len(known) == 2 and known[0][0] <= known[1][1] and known[1][0] <= known[0][1]
+    if any(value is None or not value.value for value in values):
+        return False
+    low, high = log_difference(*values, paired=a.device == b.device)  # type: ignore[arg-type]  # none of them is None
+    return low <= 0 <= high
 
 
 def _cost(front: Front) -> str | None:

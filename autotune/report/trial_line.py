@@ -33,8 +33,14 @@ def _outcome(record: TrialRecord, objectives: Sequence[Objective]) -> str:
 
 
 def _figures(measured: Measurement, objectives: Sequence[Objective]) -> list[str]:
-    names = [objective.metric for objective in objectives if objective.metric in measured.metrics]
-    return [f"{find_metric(name).label} {format_value(name, measured.metrics[name])}" for name in names]
+    """What all of them are when none was measured is said once, before the first."""
+    found = {one.metric: measured.metrics[one.metric] for one in objectives if one.metric in measured.metrics}
+    origins = {value.provenance for value in found.values()}
+    if len(found) > 1 and len(origins) == 1 and "measured" not in origins:
+        plain = {name: value.model_copy(update={"provenance": "measured"}) for name, value in found.items()}
+        texts = [f"{find_metric(name).label} {format_value(name, value)}" for name, value in plain.items()]
+        return [f"{origins.pop()} {texts[0]}", *texts[1:]]
+    return [f"{find_metric(name).label} {format_value(name, value)}" for name, value in found.items()]
 
 
 def _remarks(measured: Measurement) -> list[str]:

@@ -20,8 +20,8 @@ def holds(limit: Limit, metrics: Mapping[str, Value]) -> bool:
 
     A limit that is held or broken by the whole interval is decided. One that the interval straddles is undecided: there the
     value itself decides (refusing every undecided point would leave nothing when data are few), and the interval is shown
-    beside it. A simulated value holds it only with the pessimistic end of its interval: nothing will be measured again before
-    somebody buys. An unknown value holds nothing.
+    beside it. A simulated or published value holds it only with the pessimistic end of its interval: nothing will be measured
+    again before somebody buys. An unknown value holds nothing.
     """
     value = metrics.get(limit.metric)
     return value is not None and value.value is not None and limit.excess(_judged(limit, value)) <= 0
@@ -57,7 +57,7 @@ def nearest_misses(records: Iterable[TrialRecord], limits: Sequence[Limit]) -> t
 def _judged(limit: Limit, value: Value) -> float:
     """The number that decides; the value must be known."""
     low, high = value.interval()
-    if value.provenance == "simulated":
+    if value.provenance in ("simulated", "published"):
         return high if limit.sign == "<=" else low
     assert value.value is not None
     return value.value

@@ -19,7 +19,7 @@ from autotune.searching.found import MORE_TIME, NOT_MEASURED
 from autotune.searching.objectives import usable_objectives
 from autotune.searching.patience import Patience
 from autotune.searching.plans import Plans, duration_s
-from autotune.searching.reserve import closing_s, reserve_s
+from autotune.searching.reserve import OVERRUN_S, closing_s, reserve_s
 from autotune.searching.roles import Journal, Stop
 from autotune.searching.running_front import RunningFront
 from autotune.searching.tally import Tally
@@ -29,6 +29,7 @@ __all__ = ["search"]
 
 _POLL_S = 1.0  # how long a stop request or a deadline may go unnoticed
 _RECENT = 40
+_FIRST_TRIALS = 8  # of a simulated search, however small its budget is: some tenths of a second each
 
 
 def search(  # noqa: PLR0913
@@ -105,7 +106,8 @@ class _Search:
         else:
             self.clock.sleep(_POLL_S / 10)  # no slot is free although nothing of ours runs
         self._books.charge()
-        return self._abandon("budget") if self._running and self.budget.left_s() <= self._last_moment_s() else None
+        late = self.budget.left_s() <= self._last_moment_s() and not self._owes_first_trials(self._tally.trials)
+        return self._abandon("budget") if self._running and late else None
 
     def _fill(self) -> Reason | None:
         """Start trials while slots are free; return why no more are started, None when slots are what is missing."""
@@ -137,9 +139,19 @@ class _Search:
             return "trials"
         if self._patience.used_up:
             return "patience"
-        if self.budget.left_s() - self._reserve_s() < self._expected_s():  # what a search ended for, a resume says too
+        begun = self._tally.trials + len(self._running)
+        short = self.budget.left_s() - self._reserve_s() < self._expected_s()
+        if short and not self._owes_first_trials(begun):  # what a search ended for, a resume says too
             return "budget" if self._next() else "exhausted"
         return None
+
+    def _owes_first_trials(self, trials: int) -> bool:
+        """Whether so many trials are less than a simulated search tries first, whose start alone may take a small budget."""
+        asked = self.folder.search
+        if asked.kind != "simulated" or self.budget.left_s() < -OVERRUN_S:
+            return False
+        firsts = asked.space.screened or asked.space.experts
+        return trials <= min(len(firsts), _FIRST_TRIALS)
 
     def _take(self, record: TrialRecord) -> None:
         self._running.pop(record.trial.id, None)

@@ -14,7 +14,7 @@ from autotune.core.frozen import Frozen
 from autotune.core.limits import Limit, parse_limit
 from autotune.core.workload import BUILT_IN, Workload
 from autotune.searching.workload_file import read_workload_file, workload_of
-from autotune.searching.yaml_text import mapping_of, only_keys, read_mapping
+from autotune.searching.yaml_text import mapping_of, named, only_keys, read_mapping
 
 __all__ = ["ServingScenario", "parse_scenario", "read_scenario_file"]
 
@@ -68,10 +68,15 @@ def parse_scenario(text: str, source: str) -> ServingScenario:
         device=_beside(device, source),
         candidate=_candidate(data.get("candidate") or {}, devices, source),
         workload=workload,
-        limits=tuple(parse_limit(str(limit)) for limit in (limits if isinstance(limits, list) else [limits])),
+        limits=_limits(limits, f"{source}: limits"),
         seed=_seed(data.get("seed", 0), source),
         dims=_dims(data.get("dims") or {}, source),
     )
+
+
+def _limits(data: object, where: str) -> tuple[Limit, ...]:
+    with named(where):
+        return tuple(parse_limit(str(limit)) for limit in (data if isinstance(data, list) else [data]))
 
 
 def _workload(data: object, source: str) -> Workload:

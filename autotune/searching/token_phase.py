@@ -12,7 +12,7 @@ from autotune.core.limits import parse_limit
 from autotune.core.token_load import WIDEST_P90, Arrivals, TokenCounts, TokenLoad
 from autotune.core.units import parse_quantity, parse_rate
 from autotune.core.workload import Phase
-from autotune.searching.yaml_text import mapping_of, only_keys
+from autotune.searching.yaml_text import mapping_of, named, only_keys
 
 __all__ = ["is_token_phase", "token_phase"]
 
@@ -45,7 +45,7 @@ def token_phase(fields: Mapping[str, Any], where: str, folder: Path, base: Phase
         scenario="closed_loop" if closed else "server",
         rate_per_s=None if closed else rate,
         duration_s=duration,
-        limits=_limits(fields.get("limits", list(base.limits))),
+        limits=_limits(fields.get("limits", list(base.limits)), f"{where}: limits"),
         tokens=tokens if closed else tokens.model_copy(update={"users": None}),
     )
 
@@ -126,7 +126,8 @@ def _pause(value: object, where: str) -> float:
 
 
 def _positive(read: Any, value: object, where: str) -> float:
-    number: float = read(str(value))
+    with named(where):
+        number: float = read(str(value))
     if not 0 < number < math.inf:
         raise UserError(f"{where} {value} is not above 0", "give for example rate: 6.5/s, duration: 600s")
     return number
@@ -146,9 +147,10 @@ def _shares(value: object, where: str) -> tuple[float, ...]:
     return tuple(float(share) for share in shares)
 
 
-def _limits(data: object) -> tuple[str, ...]:
+def _limits(data: object, where: str) -> tuple[str, ...]:
     texts: list[Any] = data if isinstance(data, list) else [data]
-    return tuple(parse_limit(str(text)).text for text in texts)
+    with named(where):
+        return tuple(parse_limit(str(text)).text for text in texts)
 
 
 _READERS: dict[str, Any] = {

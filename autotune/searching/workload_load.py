@@ -13,6 +13,7 @@ from autotune.core.errors import UserError
 from autotune.core.limits import parse_limit
 from autotune.core.units import parse_quantity, parse_rate
 from autotune.core.workload import Scenario
+from autotune.searching.yaml_text import named
 
 __all__ = ["read_load"]
 
@@ -61,7 +62,8 @@ def read_load(fields: Mapping[str, Any], scenario: Scenario, where: str, folder:
 def _above_zero(read: Any, fields: Mapping[str, Any], key: str, where: str) -> float | None:
     if key not in fields:
         return None
-    number: float = read(str(fields[key]))
+    with named(f"{where}: {key}"):
+        number: float = read(str(fields[key]))
     if not 0 < number < math.inf:
         raise UserError(f"{where}: {key} {fields[key]} is not above 0", "give for example rate: 100/s, duration: 30s")
     return number
@@ -74,7 +76,8 @@ def _whole(value: object) -> bool:
 def _limits(data: object, where: str) -> tuple[str, ...]:
     texts: list[Any] = data if isinstance(data, list) else [data]
     for text in texts:
-        limit = parse_limit(str(text))
+        with named(f"{where}: limits"):
+            limit = parse_limit(str(text))
         if not limit.metric.startswith(("latency_p", "response_p")):
             raise UserError(
                 f"{where}: a load cannot be held to {limit.text!r}", 'bound a percentile, such as "latency_p99<=50ms"'

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import yaml
 
 from autotune.core.errors import UserError, nearest
+from autotune.core.strict_yaml import load_yaml
 
-__all__ = ["mapping_of", "only_keys", "read_mapping"]
+__all__ = ["mapping_of", "named", "only_keys", "read_mapping"]
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Say where a value stands that a reader of one text alone refuses: ``where`` is its file and key."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{where}: {error.problem}", error.remedy) from error
 
 
 def read_mapping(text: str, source: str) -> Mapping[str, Any]:
     """Read ``text`` as a mapping; ``source`` names it in messages. Raises ``UserError``."""
     try:
-        data = yaml.safe_load(text)
+        data = load_yaml(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""

@@ -78,6 +78,9 @@ def test_bad_input_is_two_lines_and_the_right_exit_code(
         (("SCENARIO", "--points", "in.csv", "-o", "out.csv"), "goes with neither --points nor -o"),
         (("SCENARIO", "-o", "out.csv"), "goes with neither --points nor -o"),
         (("--points", "in.csv"), "--points needs -o"),
+        (("SCENARIO", "--next-measurement", "run"), "goes with a run folder alone"),
+        (("--next-measurement", "nowhere"), "nowhere"),
+        (("SCENARIO", "--calibrate", "nowhere.csv"), "nowhere.csv"),
         (("SCENARIO", "--confidence", "1"), "--confidence 1 is no share of cases"),
         (("nowhere.yaml",), "nowhere.yaml cannot be read"),
     ],
@@ -89,3 +92,18 @@ def test_one_command_simulates_one_thing(
     code, out, err = said(capsys, *(scenario if argument == "SCENARIO" else argument for argument in arguments))
     assert (code, out) == (2, "")
     assert problem in err
+
+
+def test_points_that_were_measured_correct_a_scenario_and_it_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = tmp_path / "points.csv"
+    points.write_text(
+        "system,model,precision,tp,concurrency,isl,osl,tpot_ms_measured\na100_sxm,llama-3-8b,bf16,1,8,1024,128,25\n"
+    )
+    scenario = written(tmp_path, CHAT)
+    before = json.loads(said(capsys, scenario, "--json")[1])
+    after = json.loads(said(capsys, scenario, "--json", "--calibrate", str(points))[1])
+    assert (before["calibrated_on"], after["calibrated_on"]) == (0, 1)
+    assert after["metrics"]["tpot_p50"]["value"] > before["metrics"]["tpot_p50"]["value"]
+    assert "calibrated on 1 point" in after["metrics"]["tpot_p50"]["basis"]

@@ -74,3 +74,14 @@ def test_a_simulated_point_is_exported_for_those_who_serve_it(searched: Path) ->
     assert done.returncode == 0, done.stderr
     assert {file.name for file in (searched / "deploy").iterdir()} == {"deployment.yaml", "promise.json", "README.md"}
     assert autotune("export", "run", "-o", "other", cwd=searched).returncode == 2
+
+
+def test_the_measurement_that_would_help_most_is_named_with_its_row(searched: Path) -> None:
+    done = autotune("simulate", "--next-measurement", "run", "--json", cwd=searched)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["schema"] == "autotune/next-measurement/1"
+    assert found["found"]["wrong_after"] <= found["found"]["wrong_now"]
+    assert bool(found["row"]) == (found["found"]["trial"] is not None)
+    said = autotune("simulate", "--next-measurement", "run", cwd=searched).stdout
+    assert said.startswith(("Measure t0", "No single measurement"))

@@ -45,13 +45,13 @@ class SimulatedBackend:
 
         return [spec_of(device_named(name)) for name in device_names()]
 
-    def simulated_device(self, name: str) -> DeviceSpec:
+    def simulated_device(self, name: str, calibration: Path | None = None) -> DeviceSpec:
         """A device of the catalogue by name or alias, or that of a YAML file. Raises ``UserError``."""
-        from autotune_backends.simulated.described import spec_of
-        from autotune_backends.simulated.devices import device_named
+        from autotune_backends.simulated.described import described, spec_of
 
         file = Path(name).absolute() if name.endswith((".yaml", ".yml")) else None
-        return spec_of(device_named(str(file or name)), file)
+        table = calibration.absolute() if calibration is not None else None
+        return spec_of(described(str(file or name), table), file, table)
 
     def language_model(self, name: str) -> ModelFacts:
         """A built-in language model, or that of a folder's ``config.json``. Raises ``UserError``."""

@@ -11,11 +11,12 @@ from typing import cast, get_args
 from autotune.core.device import Confidence, DeviceSpec
 from autotune.core.hashing import hash_json
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
+from autotune_backends.simulated.calibration import calibrated
 from autotune_backends.simulated.costing import said_of_prices
 from autotune_backends.simulated.devices import SimulatedDevice, device_named
 from autotune_backends.simulated.transformers import TransformerModel, model_named
 
-__all__ = ["device_of", "facts_of", "spec_of", "transformer_of"]
+__all__ = ["described", "device_of", "facts_of", "spec_of", "transformer_of"]
 
 
 def facts_of(name: str) -> ModelFacts:
@@ -44,7 +45,7 @@ def transformer_of(model: ModelFacts) -> TransformerModel:
     return model_named(str(model.path))
 
 
-def spec_of(device: SimulatedDevice, file: Path | None = None) -> DeviceSpec:
+def spec_of(device: SimulatedDevice, file: Path | None = None, calibration: Path | None = None) -> DeviceSpec:
     """The device as the hub knows it; ``file`` is its description when it is the user's own."""
     confidence = device.confidence if device.confidence in get_args(Confidence) else "low"
     figures = hash_json(json.loads(json.dumps(dataclasses.asdict(device))))
@@ -53,15 +54,18 @@ def spec_of(device: SimulatedDevice, file: Path | None = None) -> DeviceSpec:
         "figures": figures,
         "file": file,
         "prices": said_of_prices(device),
+        "calibration": calibration,
+        "calibrated_on": len(device.residuals) or None,
     }
     return device.spec().model_copy(update=changes)
 
 
 def device_of(device: DeviceSpec) -> SimulatedDevice:
     """The description that a spec stands for. Raises ``UserError`` when its file is gone."""
-    return _described(str(device.file or device.name))
+    return described(str(device.file or device.name), device.calibration)
 
 
 @cache
-def _described(name: str) -> SimulatedDevice:
-    return device_named(name)
+def described(name: str, calibration: Path | None = None) -> SimulatedDevice:
+    """The device, with what was measured on it. Raises ``UserError``."""
+    return calibrated(device_named(name), calibration)

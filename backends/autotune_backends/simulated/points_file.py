@@ -7,23 +7,16 @@ import io
 from pathlib import Path
 
 from autotune.core.errors import UserError
-from autotune_backends.simulated.points import PREDICTED, missing_columns, predict_points
+from autotune_backends.simulated.points import PREDICTED, predict_points
+from autotune_backends.simulated.table import read_table
 
 __all__ = ["predict_file"]
 
 
-def predict_file(source: Path, target: Path) -> list[dict[str, str]]:
+def predict_file(source: Path, target: Path, calibration: Path | None = None) -> list[dict[str, str]]:
     """Predict each row of the CSV ``source`` into the CSV ``target``; return the rows. Raises ``UserError``."""
-    try:
-        text = source.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--points {source}: {error}", "name a readable CSV file") from error
-    reader = csv.DictReader(io.StringIO(text), restval="")
-    columns = [name for name in reader.fieldnames or [] if name]
-    lacking = missing_columns(columns)
-    if lacking:
-        raise UserError(f"--points {source}: no column {lacking}", "its head names the columns of a served point")
-    rows = predict_points({name: row[name] or "" for name in columns} for row in reader)
+    columns, found = read_table(source)
+    rows = predict_points(found, calibration)
     _write(target, [*(name for name in columns if name not in PREDICTED), *PREDICTED], rows)
     return rows
 

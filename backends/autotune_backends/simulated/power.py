@@ -6,33 +6,41 @@ import math
 from dataclasses import dataclass
 
 from autotune_backends.simulated.devices.device import Power
+from autotune_backends.simulated.fitted import fitted
 
 __all__ = ["DevicePower", "device_power"]
-
-_COMPUTE_GAIN, _MEMORY_GAIN = 6.0, 1.23
-"""Fitted to Llama-3.1 8B and 70B on H100 under vLLM 0.11 (ML.ENERGY leaderboard v3). Power rises steeply and then levels off at
-the design limit, as clocks are lowered to hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DevicePower:
-    """``compute_gain`` and ``memory_gain``: how steeply use of the arithmetic units and of the memory approach ``peak_w``."""
+    """How steeply use of the arithmetic units (``compute_gain``), of the memory (``memory_gain``), and time in the small
+    kernels of sampling (``other_gain``), which use little of both, approach ``peak_w``.
+
+    Power rises steeply and then levels off at the design limit, as clocks are lowered to hold it.
+    """
 
     idle_w: float
     peak_w: float
-    compute_gain: float = _COMPUTE_GAIN
-    memory_gain: float = _MEMORY_GAIN
+    compute_gain: float
+    memory_gain: float
+    other_gain: float
 
-    def watts(self, compute: float, memory: float) -> float:
-        """At these utilisations, 0 to 1."""
-        use = 1.0 - math.exp(-(compute * self.compute_gain + memory * self.memory_gain))
+    def watts(self, compute: float, memory: float, other: float = 0.0) -> float:
+        """At these utilisations and share of time, each 0 to 1."""
+        gained = compute * self.compute_gain + memory * self.memory_gain + other * self.other_gain
+        use = 1.0 - math.exp(-gained)
         return self.idle_w + (self.peak_w - self.idle_w) * use
 
 
 def device_power(power: Power | None) -> DevicePower | None:
-    """None when the device's power is unknown."""
+    """None when the device's power is unknown. Gains that it lacks are those fitted to H100 (ML.ENERGY leaderboard v3)."""
     if power is None:
         return None
+    usual = fitted()
     return DevicePower(
-        power.idle_w, power.peak_w, power.compute_gain or _COMPUTE_GAIN, power.memory_gain or _MEMORY_GAIN
+        power.idle_w,
+        power.peak_w,
+        power.compute_gain or usual.compute_gain,
+        power.memory_gain or usual.memory_gain,
+        usual.other_gain,
     )

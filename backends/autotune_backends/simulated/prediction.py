@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -15,8 +16,10 @@ from autotune.core.ownership import Ownership
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 from autotune_backends.simulated.accuracy import published_accuracy
+from autotune_backends.simulated.calibration import calibrated_on, corrected, correction
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
+from autotune_backends.simulated.fitted import KNOWN_FOR, sigma_of
 from autotune_backends.simulated.serving import ServingResult, metrics, simulate_serving
 from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
 from autotune_backends.simulated.transformers import TransformerModel
@@ -24,7 +27,6 @@ from autotune_backends.simulated.transformers import TransformerModel
 __all__ = ["error_within", "predict"]
 
 _COSTS = ("cost_per_month", "cost_per_million_tokens")
-_KNOWN_FOR = 0.8  # the share of measurements that step costs' interval holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +69,26 @@ def predict(
     not a share of the value. Raises ``BuildError`` (out_of_memory, unsupported) and ``MeasureError``.
     """
     costs = _priced(model, device, candidate)
-    slower = 1 + error_within(costs.interval, confidence)
+    known = correction(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
+    deviations = NormalDist().inv_cdf((1 + confidence) / 2)
+    slower = math.exp(deviations * known.step.sigma)
+    basis = f"{costs.basis} on {device.name}, {device.confidence} confidence{calibrated_on(known.count)}"
     runs = [
         _metrics(
-            simulate_serving(_Slower(costs, factor), candidate, workload, seed), costs, device, limits, candidate, own
+            simulate_serving(_Slower(costs, known.step.factor * one), candidate, workload, seed),
+            costs,
+            device,
+            limits,
+            candidate,
+            own,
+            basis,
         )
-        for factor in (1.0, slower, 1 / slower)
+        for one in (1.0, slower, 1 / slower)
     ]
     spread = {name: _spread([run[name] for run in runs if name in run]) for name in runs[0]}
-    return spread | _quality(model, candidate)
+    return {name: corrected(name, value, known, deviations) for name, value in spread.items()} | _quality(
+        model, candidate
+    )
 
 
 def _quality(model: TransformerModel, candidate: Candidate) -> dict[str, Value]:
@@ -99,7 +112,7 @@ def _priced(model: TransformerModel, device: SimulatedDevice, candidate: Candida
 def error_within(interval: float, confidence: float) -> float:
     """The relative error within which ``confidence`` of measurements lie, when errors are normal."""
     normal = NormalDist()
-    return interval * normal.inv_cdf((1 + confidence) / 2) / normal.inv_cdf((1 + _KNOWN_FOR) / 2)
+    return interval * normal.inv_cdf((1 + confidence) / 2) / normal.inv_cdf((1 + KNOWN_FOR) / 2)
 
 
 def _metrics(
@@ -109,9 +122,10 @@ def _metrics(
     limits: Sequence[Limit],
     candidate: Candidate,
     own: Ownership | None,
+    basis: str,
 ) -> dict[str, Value]:
     """One run's. Known exactly, or by one price: without an interval of their own yet."""
-    found = metrics(result, limits, basis=f"{costs.basis} on {device.name}, {device.confidence} confidence")
+    found = metrics(result, limits, basis=basis)
     tokens = float(result.output_tokens.sum())
     extra: dict[str, float] = {"device_count": float(costs.devices), "size": float(costs.weight_bytes)}
     power_w = _power_w(result, costs)
@@ -139,7 +153,11 @@ def _power_w(result: ServingResult, costs: StepCosts) -> float | None:
     weights = (passes - 1) * layers.weight_bytes / costs.devices
     moved = work.bytes + weights + done.kv_used * layers.kv_bytes / costs.devices
     span_s = result.span_s
-    return costs.power_w(min(1.0, work.flops / (span_s * layers.peak)), min(1.0, moved / (span_s * layers.bandwidth)))
+    return costs.power_w(
+        min(1.0, work.flops / (span_s * layers.peak)),
+        min(1.0, moved / (span_s * layers.bandwidth)),
+        costs.sampling_share(done.decode_tokens, span_s),
+    )
 
 
 def _spread(values: Sequence[Value]) -> Value:

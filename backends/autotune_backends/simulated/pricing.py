@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autotune_backends.simulated.devices.device import SimulatedDevice
+from autotune_backends.simulated import fitted
 from autotune_backends.simulated.layout import Layout
 from autotune_backends.simulated.memory_plan import kv_bytes_per_token, weight_bytes
 from autotune_backends.simulated.operators import (
@@ -30,8 +31,9 @@ _SMALL_KERNELS = (
 _SPARSE_SPEEDUP = {"none": 1.0, "2:4": 1.5, "unstructured": 1.0}
 """2:4 is twice the dense peak on paper; measured products reach 1.3 to 1.6 (arXiv 2104.08378, figure 3)."""
 _DENSITY = {"none": 1.0, "2:4": 0.5625, "unstructured": 0.75}
-_INTERVALS: dict[str, float] = {"fitted": 0.15, "interpolated": 0.30, "roofline": 0.50}
-_DOUBT = {"high": 0.0, "medium": 0.15, "low": 0.40}
+_INTERVALS: dict[Basis, float] = {"fitted": 0.15, "interpolated": 0.30, "roofline": 0.50}
+_UNTESTED = 0.50  # judgement: of a kind of device of which nothing was measured here
+_DOUBT = {"high": 0.0, "medium": 0.15, "low": 0.40}  # of a device's figures, beside the error of what is made of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def layer_costs(model: TransformerModel, device: SimulatedDevice, layout: Layout
         kv_bytes=kv_bytes_per_token(model, layout),
         peak=compute_peak(device, layout.precision) or 1.0,
         bandwidth=device.bandwidth,
-        interval=interval_of(basis, device),
+        interval=_interval(basis, device),
         basis=basis,
     )
 
@@ -180,3 +182,13 @@ def _basis(device: SimulatedDevice, layout: Layout, reduce: AllReduceCost) -> Ba
     measured = gemm_share(device, layout.precision)[1] and memory_share(device, layout.precision)[1]
     plain = layout.sparsity == "none" and layout.pp == 1
     return "fitted" if measured and reduce.fitted and plain else "interpolated"
+
+
+def _interval(basis: Basis, device: SimulatedDevice) -> float:
+    """Errors were seen on graphics processors alone: what else has no measured kernels is believed less."""
+    errors = fitted.fitted().errors
+    sigma = {"fitted": errors.fitted, "interpolated": errors.interpolated, "roofline": errors.roofline}[basis]
+    seen = fitted.interval_of(sigma)
+    if basis == "roofline" and device.device_class != "gpu":
+        seen = max(seen, _UNTESTED)
+    return seen + _DOUBT.get(device.confidence, 0.4)

@@ -13,7 +13,8 @@ __all__ = ["ClosedLoop", "closed_loop"]
 class ClosedLoop:
     """Means in steady state. ``running``: sequences that fit and decode at once. ``power_w`` None: unknown.
 
-    ``compute`` and ``memory``: utilisations. ``output_throughput`` in tokens a second of the whole replica.
+    ``compute`` and ``memory``: utilisations; ``sampling``: a share of time. ``output_throughput`` in tokens a second of the whole
+    replica.
     """
 
     ttft_s: float
@@ -22,6 +23,7 @@ class ClosedLoop:
     running: int
     compute: float
     memory: float
+    sampling: float
     power_w: float | None
 
     @property
@@ -42,8 +44,8 @@ def closed_loop(
     """``users`` who each send the next request when the last was answered. Raises ``ValueError`` when not one request fits.
 
     In steady state each of N running sequences is prefilled once in ``output_tokens`` steps: a step carries, on average,
-    N / output_tokens prompts besides N decodes. The first token also waits for prompts of users who send at the same time: that
-    share is the client's doing, and no time in which the device does nothing.
+    N / output_tokens prompts besides N decodes. Before its first token, a request waits for the host, which takes in those of all
+    users who send at the same time; the device works on others' meanwhile.
     """
     running = _running(costs, users, input_tokens, output_tokens, max_num_seqs)
     kv_tokens = int(running * (input_tokens + output_tokens / 2))
@@ -52,12 +54,12 @@ def closed_loop(
     alone = _prefill_s(costs, input_tokens, max_batched_tokens)
     steps = max(1, output_tokens - 1)
     tpot = decode + prompt * (running - 1) / output_tokens
-    cycle = costs.engine.first_s + alone + steps * tpot
-    first = (
-        costs.engine.first_s + alone + 0.5 * decode * (running > 1) + costs.engine.wave_share * (running - 1) * alone
-    )
+    reading = input_tokens * costs.engine.token_s
+    cycle = costs.engine.first_s + reading + alone + steps * tpot
+    first = running * costs.engine.first_s + reading + alone + 0.5 * decode * (running > 1)
     waiting = cycle * (users - running) / running
     compute, memory = _utilisation(costs, running, kv_tokens, input_tokens, output_tokens, cycle)
+    sampling = costs.sampling_share(running * output_tokens, cycle)
     return ClosedLoop(
         ttft_s=first + waiting,
         tpot_s=tpot,
@@ -65,7 +67,8 @@ def closed_loop(
         running=running,
         compute=compute,
         memory=memory,
-        power_w=costs.power_w(compute, memory),
+        sampling=sampling,
+        power_w=costs.power_w(compute, memory, sampling),
     )
 
 

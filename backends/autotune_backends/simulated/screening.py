@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from autotune.core.candidate import Candidate, Scalar
 from autotune.core.ownership import Ownership
 from autotune.core.workload import Workload
+from autotune_backends.simulated.calibration import correction
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
+from autotune_backends.simulated.fitted import sigma_of
 from autotune_backends.simulated.pricing import LayerCosts
 from autotune_backends.simulated.screen import ClosedLoop, closed_loop
 from autotune_backends.simulated.step_costs import Infeasible, StepCosts, step_costs
@@ -78,6 +81,8 @@ def _figures(
         loop = closed_loop(costs, users, max(1, inputs), max(1, outputs), **most)
     except (Infeasible, ValueError):  # the second: not one request fits
         return None
+    if device.residuals:
+        loop = _corrected(model, costs, loop, device)
     hourly = hourly_cost(device, costs.devices, loop.power_w, own)
     return _named(costs, loop, outputs, hourly.usd if hourly is not None else None)
 
@@ -96,3 +101,15 @@ def _named(costs: StepCosts, loop: ClosedLoop, outputs: int, usd_per_h: float | 
     if usd_per_h is not None:
         figures["cost_per_million_tokens"] = usd_per_h / 3600 / loop.output_throughput * 1e6
     return figures
+
+
+def _corrected(model: TransformerModel, costs: StepCosts, loop: ClosedLoop, device: SimulatedDevice) -> ClosedLoop:
+    """By what was measured on the device."""
+    known = correction(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
+    return replace(
+        loop,
+        ttft_s=loop.ttft_s * known.step.factor * known.first.factor,
+        tpot_s=loop.tpot_s * known.step.factor,
+        output_throughput=loop.output_throughput / known.step.factor,
+        power_w=None if loop.power_w is None else loop.power_w * known.power.factor,
+    )

@@ -126,11 +126,15 @@ class StepCosts:
             min(1.0, done.bytes / (seconds * self.layers.bandwidth)),
         )
 
-    def power_w(self, compute_utilisation: float, memory_utilisation: float) -> float | None:
-        """Watts of all devices together at these utilisations (0 to 1); None: the device's power is unknown."""
+    def sampling_share(self, tokens: float, seconds: float) -> float:
+        """Of the time of all devices, what sampling so many tokens in so many seconds takes on the one that does it."""
+        return min(1.0, tokens * self.layers.host_sequence_s / seconds) / self.devices
+
+    def power_w(self, compute_utilisation: float, memory_utilisation: float, sampling: float = 0.0) -> float | None:
+        """Watts of all devices together at these utilisations and ``sampling_share``, each 0 to 1; None: power is unknown."""
         if self.power is None:
             return None
-        return self.devices * self.power.watts(compute_utilisation, memory_utilisation)
+        return self.devices * self.power.watts(compute_utilisation, memory_utilisation, sampling)
 
 
 def step_costs(

@@ -63,6 +63,14 @@ def test_unknown_value_reads_unknown(front: Front) -> None:
     assert "unknown" in printed(front.model_copy(update={"points": (point,)}))
 
 
+def test_many_dropped_points_do_not_bury_what_to_do_next(front: Front) -> None:
+    many = tuple(Dropped(id=f"t{index:04d}", reason="beaten") for index in range(30))
+    text = printed(front.model_copy(update={"dropped": many}))
+    assert text.count("beaten") == 4
+    assert "dropped 26 more likewise" in text
+    assert printed(front.model_copy(update={"dropped": many[:5]})).count("beaten") == 5
+
+
 def test_dropped_and_missed_points_are_explained(front: Front) -> None:
     told = front.model_copy(
         update={

@@ -16,3 +16,15 @@ def test_a_warning_of_a_transformation_is_told_and_other_notes_are_kept_for_the_
     )
     assert line.endswith("warning (fp16): 's' reaches 160000")
     assert "disturbed" not in line
+
+
+def test_that_figures_are_simulated_is_said_once() -> None:
+    record = next(one for one in sample_records() if one.measurement)
+    assert record.measurement is not None
+    metrics = {
+        name: value.model_copy(update={"provenance": "simulated"}) for name, value in record.measurement.metrics.items()
+    }
+    told = record.model_copy(update={"outcome": record.measurement.model_copy(update={"metrics": metrics})})
+    line = trial_line(told, record.trial.candidate, (objective("latency_p50"), objective("throughput")))
+    assert line.count("simulated") == 1
+    assert ": simulated latency" in line

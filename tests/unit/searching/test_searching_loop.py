@@ -267,3 +267,19 @@ def test_points_that_noise_may_have_hidden_are_measured_again_when_time_allows(d
     assert {one.record.trial.candidate for one in found.points} <= again
     assert len(again) > len(found.points) + 1
     assert len(front.points) > 1
+
+
+def test_a_simulated_search_whose_start_took_its_budget_still_tries_what_comes_first(desk):
+    asked = fake_search(budget_s=30.0).model_copy(update={"kind": "simulated"})
+    alone = desk(asked.model_copy(update={"max_trials": 1}))
+    alone.search()
+    table = desk(asked)
+    table.clock.sleep(30.0 - alone.budget.spent_s())  # the baseline takes all of the rest
+    assert table.search().reason == "budget"
+    assert [trial.candidate for trial in table.searched] == [asked.space.baseline, *asked.space.experts]
+
+
+def test_a_simulated_search_that_is_long_over_its_budget_ends(desk):
+    table = desk(fake_search(budget_s=5.0).model_copy(update={"kind": "simulated"}))
+    table.clock.sleep(60.0)
+    assert table.search().trials == 0

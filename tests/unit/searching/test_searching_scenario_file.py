@@ -52,6 +52,13 @@ def test_files_are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
         ("{model: m, device: a, workload: chat, limits: [fast]}", "cannot be read"),
         ("- a\n", "expected names with values"),
         ("a: [", "is no YAML at line"),
+        ("model: m\ndevice: a\nmodel: n\nworkload: chat", "line 3: the key 'model' comes twice"),
+        ("{model: m, device: a, workload: {base: chat, rate: 1, rate: 2}}", "the key 'rate' comes twice"),
+        ("{model: m, device: a, workload: {base: chat, rate: .nan}}", "s.yaml: workload: rate: 'nan' is not a number"),
+        ("{model: m, device: a, workload: {base: chat, duration: .inf}}", "s.yaml: workload: duration: 'inf'"),
+        ("{model: m, device: a, workload: {base: chat, rate: fast}}", "s.yaml: workload: rate: 'fast'"),
+        ("{model: m, device: a, workload: {base: chat, limits: [fast]}}", "s.yaml: workload: limits: "),
+        ("{model: m, device: a, workload: chat, limits: [fast]}", "s.yaml: limits: "),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text: str, problem: str) -> None:

@@ -29,7 +29,7 @@ def asked(**changes: object) -> SearchSettings:
         ({"spare": 1}, "--spare needs a --rate"),
         ({"confidence": 1.5}, "is no confidence"),
         ({"objectives": ("perplexity",)}, "is not simulated"),
-        ({"limits": ("fidelity>=0.9",)}, "fidelity is unknown"),
+        ({"limits": ("accuracy_drop<=0.01",)}, "fidelity>=0.98"),
         ({"limits": ("cost_per_month<=100USD",)}, "--rate"),
         ({"years": 3.0}, "give --own with it"),
         ({"own": True, "pue": 0.5}, "--pue 0.5"),
@@ -73,6 +73,18 @@ def test_what_is_bought_says_its_prices_and_what_is_not_in_them() -> None:
     assert "no quote" in told
     assert "l40s: rent 0.8 to 1.9 USD a device-hour (a range, recalled, not verified); purchase unknown" in told
     assert "without host, network, space, staff or interest" in told
+
+
+def test_a_search_takes_in_what_was_measured_on_one_of_its_devices(tmp_path: Path) -> None:
+    table = tmp_path / "points.csv"
+    table.write_text(
+        "system,model,precision,tp,concurrency,isl,osl,tpot_ms_measured\na100,llama-3.1-8b,bf16,1,8,1024,128,15\n"
+    )
+    search = prepare(asked(calibrate=table, devices=("a100-sxm", "l40s"))).search
+    assert [device.calibrated_on for device in search.devices] == [1, None]
+    assert "a100-sxm: calibrated on 1 point" in search.remarks
+    with pytest.raises(UserError, match="no row is of l40s"):
+        prepare(asked(calibrate=table, devices=("l40s",)))
 
 
 @pytest.mark.parametrize("goal", ["latency", "throughput", "cost", "energy"])

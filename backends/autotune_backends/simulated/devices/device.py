@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autotune.core.device import DeviceClass, DeviceSpec
+from autotune_backends.simulated.devices.residual import Residual
 
 __all__ = ["Efficiency", "Link", "Power", "SimulatedDevice"]
 
@@ -62,6 +63,7 @@ class SimulatedDevice:
     what any kernel takes at least. ``near_bandwidth``: bytes that a kernel of a graph moves → B/s, where caches hold so much.
     ``supports``: what the device can run (``models``: name patterns; ``operators``: of a graph; absent: any).
     ``confidence`` is of the figures here.
+    ``calibration``: a table of points measured on it, ``residuals`` what they say; None, empty: none were.
     """
 
     name: str
@@ -91,6 +93,8 @@ class SimulatedDevice:
     confidence: str = "low"
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    calibration: str | None = None
+    residuals: tuple[Residual, ...] = ()
 
     @property
     def fitted(self) -> bool:

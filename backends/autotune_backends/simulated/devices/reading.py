@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from autotune.core.errors import UserError, nearest
+from autotune.core.strict_yaml import load_yaml
 from autotune_backends.simulated.devices.device import Efficiency, Link, Power, SimulatedDevice
 
-__all__ = ["device_named", "device_names", "read_device"]
+__all__ = ["device_named", "device_names", "folded", "read_device"]
 
 _CATALOGUE = Path(__file__).with_name("catalogue")
 _CLASSES: Final = ("cpu", "gpu", "asic", "fpga", "pim", "phone")
@@ -45,7 +47,7 @@ _FIELDS: Final = (
         "confidence",
         "sources",
     ),
-    *("notes", "aliases"),
+    *("notes", "aliases", "calibration"),
 )
 _LAUNCH_S: Final = {"cpu": 2e-6, "gpu": 4e-6, "asic": 4e-6, "fpga": 2e-6, "pim": 4e-6, "phone": 20e-6}
 
@@ -61,10 +63,10 @@ def device_named(name: str) -> SimulatedDevice:
     if name.endswith((".yaml", ".yml")):
         return read_device(Path(name))
     known = _names()
-    found = known.get(_folded(name))
+    found = known.get(folded(name))
     if found is None:
         raise UserError(
-            f"unknown device {name!r}{nearest(_folded(name), known)}",
+            f"unknown device {name!r}{nearest(folded(name), known)}",
             f"simulated devices: {', '.join(device_names())}; or name a YAML file",
         )
     return read_device(_CATALOGUE / f"{found}.yaml")
@@ -77,6 +79,7 @@ def read_device(path: Path) -> SimulatedDevice:
     sections = {name: data.get(name) or {} for name in _SECTIONS}
     kind = str(data["class"])
     try:
+        optional: dict[str, Any] = {name: _number(data.get(name)) for name in _OPTIONAL}
         return SimulatedDevice(
             name=str(data["name"]),
             device_class=kind,  # type: ignore[arg-type]  # checked above
@@ -94,6 +97,7 @@ def read_device(path: Path) -> SimulatedDevice:
             near_bandwidth={
                 int(float(moved)): rate for moved, rate in _numbers(data.get("near_bandwidth") or {}).items()
             },
+            calibration=str(path.parent / str(data["calibration"])) if data.get("calibration") else None,
             supports=dict(data.get("supports") or {}),
             sparsity=tuple(str(one) for one in data.get("sparsity") or ()),
             kv_pages=tuple(int(one) for one in data.get("kv_pages") or ()),
@@ -101,7 +105,7 @@ def read_device(path: Path) -> SimulatedDevice:
             confidence=str(data.get("confidence", "low")),
             sources={str(key): str(value) for key, value in (data.get("sources") or {}).items()},
             notes=tuple(str(one) for one in data.get("notes") or ()),
-            **{name: _number(data.get(name)) for name in _OPTIONAL},
+            **optional,
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise UserError(f"{path.name}: {error}", "see the catalogue's files for the form of each field") from error
@@ -117,7 +121,8 @@ _OPTIONAL: Final = (
 )
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """A name in the spelling by which devices are found."""
     return name.lower().replace("_", "-").replace(" ", "-")
 
 
@@ -127,7 +132,7 @@ def _names() -> dict[str, str]:
     known: dict[str, str] = {}
     for stem in device_names():
         aliases = _load(_CATALOGUE / f"{stem}.yaml").get("aliases") or ()
-        known |= {_folded(str(one)): stem for one in (stem, *aliases)}
+        known |= {folded(str(one)): stem for one in (stem, *aliases)}
     return known
 
 
@@ -135,7 +140,7 @@ def _load(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = load_yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"device file {path}: {str(error).splitlines()[0]}", "name a readable YAML file") from error
     if not isinstance(data, dict):
@@ -144,6 +149,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _check(path: Path, data: Mapping[str, Any]) -> None:
+    _finite(path, "", data)
     _known(path, "", data, _FIELDS)
     for name, fields in _SECTIONS.items():
         if data.get(name) is not None:
@@ -155,6 +161,14 @@ def _check(path: Path, data: Mapping[str, Any]) -> None:
         raise UserError(f"{path.name}: class {data['class']!r} is unknown", f"classes: {', '.join(_CLASSES)}")
     if not isinstance(data["peak"], dict) or not data["peak"]:
         raise UserError(f"{path.name}: peak is no mapping", "write peak: {bf16: 312e12}: operations a second")
+
+
+def _finite(path: Path, prefix: str, data: Any) -> None:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            _finite(path, f"{prefix}.{key}" if prefix else str(key), value)
+    elif isinstance(data, float) and not math.isfinite(data):
+        raise UserError(f"{path.name}: {prefix} is {data}, which is no number", "leave out what is unknown")
 
 
 def _known(path: Path, prefix: str, data: Any, fields: tuple[str, ...]) -> None:
