@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from autotune.core.errors import UserError
-from autotune_backends.simulated.calibration import calibrated, calibrated_on, correction
+from autotune_backends.simulated.calibration import calibrated, calibrated_on, correction_of
 from autotune_backends.simulated.devices import Residual, device_named
 from autotune_backends.simulated.fitted import interval_of, sigma_of
 from autotune_backends.simulated.refusals import Infeasible
@@ -50,7 +50,7 @@ def _predicted(number: int, row: Mapping[str, str], residuals: Callable[[str], S
     except UserError as error:
         raise UserError(f"row {number}: {error.problem}", error.remedy) from error
     served = point.model.name, costs.engine.name
-    known = correction(residuals(row["system"].strip()), served, sigma_of(costs.interval))
+    known = correction_of(residuals(row["system"].strip()), served, sigma_of(costs.interval))
     values = {
         "ttft_s": (found.ttft_s * known.step.factor * known.first.factor, (known.step.sigma, known.first.sigma)),
         "tpot_s": (found.tpot_s * known.step.factor, (known.step.sigma,)),

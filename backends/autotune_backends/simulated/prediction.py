@@ -16,7 +16,7 @@ from autotune.core.ownership import Ownership
 from autotune.core.values import Value
 from autotune.core.workload import Workload
 from autotune_backends.simulated.accuracy import published_accuracy
-from autotune_backends.simulated.calibration import calibrated_on, corrected, correction
+from autotune_backends.simulated.calibration import calibrated_on, corrected, correction_of
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import KNOWN_FOR, sigma_of
@@ -69,7 +69,7 @@ def predict(
     not a share of the value. Raises ``BuildError`` (out_of_memory, unsupported) and ``MeasureError``.
     """
     costs = _priced(model, device, candidate)
-    known = correction(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
+    known = correction_of(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
     deviations = NormalDist().inv_cdf((1 + confidence) / 2)
     slower = math.exp(deviations * known.step.sigma)
     basis = f"{costs.basis} on {device.name}, {device.confidence} confidence{calibrated_on(known.count)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from autotune_backends.simulated.devices.device import SimulatedDevice
 from autotune_backends.simulated import fitted
+from autotune_backends.simulated.devices.device import SimulatedDevice
 from autotune_backends.simulated.layout import Layout
 from autotune_backends.simulated.memory_plan import kv_bytes_per_token, weight_bytes
 from autotune_backends.simulated.operators import (

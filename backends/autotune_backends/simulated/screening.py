@@ -8,7 +8,7 @@ from dataclasses import replace
 from autotune.core.candidate import Candidate, Scalar
 from autotune.core.ownership import Ownership
 from autotune.core.workload import Workload
-from autotune_backends.simulated.calibration import correction
+from autotune_backends.simulated.calibration import correction_of
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import sigma_of
@@ -105,7 +105,7 @@ def _named(costs: StepCosts, loop: ClosedLoop, outputs: int, usd_per_h: float | 
 
 def _corrected(model: TransformerModel, costs: StepCosts, loop: ClosedLoop, device: SimulatedDevice) -> ClosedLoop:
     """By what was measured on the device."""
-    known = correction(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
+    known = correction_of(device.residuals, (model.name, costs.engine.name), sigma_of(costs.interval))
     return replace(
         loop,
         ttft_s=loop.ttft_s * known.step.factor * known.first.factor,

@@ -14,7 +14,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.errors import UserError
 from autotune.core.workload import BUILT_IN
 from autotune_backends.simulated.backend import SimulatedBackend
-from autotune_backends.simulated.calibration import calibrated, correction
+from autotune_backends.simulated.calibration import calibrated, correction_of
 from autotune_backends.simulated.devices import Residual, device_named
 from autotune_backends.simulated.fitted import fitted
 from autotune_backends.simulated.points import predict_points
@@ -56,28 +56,28 @@ def slow_by(factor: float) -> dict[str, str]:
 
 
 def test_without_points_nothing_is_corrected_and_the_doubt_is_the_devices() -> None:
-    known = correction((), SERVED, SIGMA)
+    known = correction_of((), SERVED, SIGMA)
     assert known.step.factor == 1.0
     assert known.step.sigma == pytest.approx(SIGMA)
 
 
 def test_one_point_is_believed_in_part_and_many_points_are_believed() -> None:
-    means = [correction([residual(0.2)] * count, SERVED, SIGMA).step.mean for count in (1, 4, 400)]
+    means = [correction_of([residual(0.2)] * count, SERVED, SIGMA).step.mean for count in (1, 4, 400)]
     assert 0 < means[0] < means[1] < means[2] < 0.2
     assert means[2] == pytest.approx(0.2, rel=0.05)
 
 
 def test_points_narrow_the_interval_but_never_below_a_settings_own_error() -> None:
-    sigmas = [correction([residual(0.0)] * count, SERVED, SIGMA).step.sigma for count in (0, 1, 4, 400)]
+    sigmas = [correction_of([residual(0.0)] * count, SERVED, SIGMA).step.sigma for count in (0, 1, 4, 400)]
     assert sigmas == sorted(sigmas, reverse=True)
     assert sigmas[-1] >= fitted().errors.own
 
 
 def test_another_model_learns_of_the_device_only_where_the_device_is_in_doubt() -> None:
     other = ("qwen3-32b", "vllm")
-    assert correction([residual(0.2, other)] * 4, SERVED, SIGMA).step.mean == 0.0
+    assert correction_of([residual(0.2, other)] * 4, SERVED, SIGMA).step.mean == 0.0
     doubted = replace(residual(0.2, other), sigma=0.4)
-    assert correction([doubted] * 4, SERVED, 0.4).step.mean > 0.1
+    assert correction_of([doubted] * 4, SERVED, 0.4).step.mean > 0.1
 
 
 def test_a_table_corrects_its_own_device_and_leaves_others_alone(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from autotune_backends.simulated.devices import Residual
 from autotune_backends.simulated.fitted import fitted
 
-__all__ = ["Belief", "Correction", "correction"]
+__all__ = ["Belief", "Correction", "correction_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Correction:
     count: int
 
 
-def correction(residuals: Sequence[Residual], served: tuple[str, str], sigma: float) -> Correction:
+def correction_of(residuals: Sequence[Residual], served: tuple[str, str], sigma: float) -> Correction:
     """For a candidate whose steps are known within ``sigma`` before anything was measured."""
     errors = fitted().errors
     common = 1 - (errors.own / errors.fitted) ** 2 if errors.own < errors.fitted else 0.0
