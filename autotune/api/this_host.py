@@ -28,7 +28,7 @@ THIS_HOST = "this-host"
 
 Note = Callable[[str], None]
 
-_FORM = 1  # of the calibration: another one is not comparable
+_FORM = 2  # of the calibration: another one is not comparable
 _PLAN = Plan(name="calibrate", round_s=0.05, max_rounds=40, precision=0.02, warmup_limit_s=0.5, phase_limit_s=1.5)
 
 

@@ -93,13 +93,15 @@ def _convolutions(name: str, channels: int, side: int, kernel: int, group: int =
 
 
 def _additions(name: str, values: int, links: int) -> MicroModel:
-    """Each adds the same large constant to what the last one left: two tensors read and one written; of the first, one read."""
+    """Each adds the same large constant to what the last one left: two tensors are read (by the first, one), and one is
+    written, whose lines a cache reads before.
+    """
 
     def nodes() -> tuple[list[Any], dict[str, Array]]:
         names = ["x", *(f"s{index}" for index in range(1, links)), "y"]
         return [_node("Add", ["w", names[index]], names[index + 1]) for index in range(links)], {"w": _weights(values)}
 
-    return MicroModel(name, (1,), links, 0.0, 4.0 * values * (3 * links - 1), nodes)
+    return MicroModel(name, (1,), links, 0.0, 4.0 * values * (4 * links - 1), nodes)
 
 
 def _small_gemms() -> MicroModel:

@@ -15,8 +15,8 @@ from autotune_backends.simulated.graphs.formats import GraphFormat, format_on
 from autotune_backends.simulated.graphs.kernels import Fusion, Kernel
 from autotune_backends.simulated.graphs.memory import GraphMemory, graph_memory, tensor_bytes
 from autotune_backends.simulated.graphs.reading import Graph
-from autotune_backends.simulated.graphs.traffic import bandwidth_at
-from autotune_backends.simulated.operators import gemm_cost, overlapped
+from autotune_backends.simulated.graphs.traffic import at_once, bandwidth_at, times_moved
+from autotune_backends.simulated.operators import gemm_cost
 from autotune_backends.simulated.operators.efficiency import compute_peak, gemm_share, memory_share
 from autotune_backends.simulated.precision import Precision
 from autotune_backends.simulated.pricing import Basis, interval_of
@@ -110,7 +110,7 @@ class _Pricing:
         precision = self._precision(kernel)
         traffic_s += weights / ((self.device.internal_bandwidth or constants) * memory_share(self.device, precision)[0])
         floor_s, compute_s = self._product(kernel, kernel.product)
-        return floor_s + overlapped(compute_s, traffic_s)
+        return floor_s + at_once(self.device, compute_s, traffic_s)
 
     def moved(self, kernel: Kernel) -> tuple[float, float]:
         """(bytes of constants, bytes of activations) that go between the kernel and the memory."""
@@ -127,7 +127,7 @@ class _Pricing:
         activations += sum(
             tensor_bytes(self.work, name, self.work.tensors[name].values, self.format.value_bits)
             for name in kernel.writes
-        )
+        ) * times_moved(self.device)
         return constants, activations
 
     def _precision(self, kernel: Kernel) -> Precision:

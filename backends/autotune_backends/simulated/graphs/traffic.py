@@ -1,4 +1,4 @@
-"""At which rate a kernel's bytes move: caches are faster than the memory behind them, where a device's file knows how much."""
+"""How a kernel's bytes move: at which rate, how often, and whether arithmetic waits for them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ from bisect import bisect_right
 from math import exp, log
 
 from autotune_backends.simulated.devices.device import SimulatedDevice
+from autotune_backends.simulated.operators import overlapped
 
-__all__ = ["bandwidth_at"]
+__all__ = ["at_once", "bandwidth_at", "times_moved"]
+
+
+def at_once(device: SimulatedDevice, compute_s: float, traffic_s: float) -> float:
+    """Seconds of both. An accelerator has thousands of threads, of which some compute while others wait; the few of a CPU do
+    one after the other, nearly. (Seen on nine models on one thread, which this was chosen on: see ``backends/README.md``.)
+    """
+    return compute_s + traffic_s if device.device_class == "cpu" else overlapped(compute_s, traffic_s)
+
+
+def times_moved(device: SimulatedDevice) -> float:
+    """How often what is written passes: a CPU's caches read a line before it is overwritten (STREAM calls it write-allocate)."""
+    return 2.0 if device.device_class == "cpu" else 1.0
 
 
 def bandwidth_at(device: SimulatedDevice, moved_bytes: float) -> float:
-    """Bytes a second of a kernel that moves so many. Between the sizes that were measured, a line in both logarithms; beyond the
-    largest, the memory's own as soon as twice as much is moved. Never less than the memory's own.
+    """Bytes a second of a kernel that moves so many; caches are faster, where the device's file knows how much.
+
+    Between the sizes that were measured, a line in both logarithms; beyond the largest, the memory's own as soon as twice as
+    much is moved. Never less than the memory's own.
     """
     near = sorted(device.near_bandwidth.items())
     if not near:
