@@ -19,12 +19,12 @@ from autotune_backends.simulated.accuracy import published_accuracy
 from autotune_backends.simulated.calibration import calibrated_on, corrected, correction_of
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
-from autotune_backends.simulated.fitted import KNOWN_FOR, sigma_of
+from autotune_backends.simulated.fitted import sigma_of
 from autotune_backends.simulated.serving import ServingResult, metrics, simulate_serving
 from autotune_backends.simulated.step_costs import DoesNotFit, StepCosts, Unsupported, step_costs
 from autotune_backends.simulated.transformers import TransformerModel
 
-__all__ = ["error_within", "predict"]
+__all__ = ["predict"]
 
 _COSTS = ("cost_per_month", "cost_per_million_tokens")
 
@@ -107,12 +107,6 @@ def _priced(model: TransformerModel, device: SimulatedDevice, candidate: Candida
         raise BuildError("out_of_memory", error.problem) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error
-
-
-def error_within(interval: float, confidence: float) -> float:
-    """The relative error within which ``confidence`` of measurements lie, when errors are normal."""
-    normal = NormalDist()
-    return interval * normal.inv_cdf((1 + confidence) / 2) / normal.inv_cdf((1 + KNOWN_FOR) / 2)
 
 
 def _metrics(

@@ -21,7 +21,7 @@ from autotune_backends.simulated.operators.efficiency import compute_peak, gemm_
 from autotune_backends.simulated.precision import PRECISIONS, Precision
 from autotune_backends.simulated.transformers.model import Matrix, TransformerModel
 
-__all__ = ["Basis", "LayerCosts", "StepWork", "interval_of", "layer_costs"]
+__all__ = ["Basis", "LayerCosts", "StepWork", "doubt_of", "layer_costs"]
 
 Basis = Literal["fitted", "interpolated", "roofline"]
 
@@ -31,7 +31,6 @@ _SMALL_KERNELS = (
 _SPARSE_SPEEDUP = {"none": 1.0, "2:4": 1.5, "unstructured": 1.0}
 """2:4 is twice the dense peak on paper; measured products reach 1.3 to 1.6 (arXiv 2104.08378, figure 3)."""
 _DENSITY = {"none": 1.0, "2:4": 0.5625, "unstructured": 0.75}
-_INTERVALS: dict[Basis, float] = {"fitted": 0.15, "interpolated": 0.30, "roofline": 0.50}
 _UNTESTED = 0.50  # judgement: of a kind of device of which nothing was measured here
 _DOUBT = {"high": 0.0, "medium": 0.15, "low": 0.40}  # of a device's figures, beside the error of what is made of them
 
@@ -125,9 +124,9 @@ def layer_costs(model: TransformerModel, device: SimulatedDevice, layout: Layout
     )
 
 
-def interval_of(basis: Basis, device: SimulatedDevice) -> float:
-    """The relative error within which 80 % of measurements lie: of the operators, and of the device's figures."""
-    return _INTERVALS[basis] + _DOUBT.get(device.confidence, 0.4)
+def doubt_of(device: SimulatedDevice) -> float:
+    """What the device's figures add to the relative error within which 80 % of measurements lie."""
+    return _DOUBT.get(device.confidence, 0.4)
 
 
 def _matrix_cost(matrix: Matrix, device: SimulatedDevice, layout: Layout) -> GemmCost:
@@ -191,4 +190,4 @@ def _interval(basis: Basis, device: SimulatedDevice) -> float:
     seen = fitted.interval_of(sigma)
     if basis == "roofline" and device.device_class != "gpu":
         seen = max(seen, _UNTESTED)
-    return seen + _DOUBT.get(device.confidence, 0.4)
+    return seen + doubt_of(device)

@@ -19,7 +19,7 @@ from autotune_backends.simulated.graphs.traffic import at_once, bandwidth_at, ti
 from autotune_backends.simulated.operators import gemm_cost
 from autotune_backends.simulated.operators.efficiency import compute_peak, gemm_share, memory_share
 from autotune_backends.simulated.precision import Precision
-from autotune_backends.simulated.pricing import Basis, interval_of
+from autotune_backends.simulated.pricing import Basis, doubt_of
 from autotune_backends.simulated.refusals import Unsupported
 
 __all__ = ["GraphCosts", "graph_costs"]
@@ -31,12 +31,10 @@ _DENSITY: Final = {"none": 1.0, "2:4": 0.5625}
 _TOO_LITTLE = 0.25  # of the nodes: with more that cannot be priced, what is left says nothing of the graph
 
 
-_TRIED: Final = 0.20
-"""Added to the doubt of kernels that were measured: with a device of medium confidence that makes a half, within which seven of
-nine models were priced on one thread (see ``backends/README.md``)."""
-
-_UNTRIED: Final = 0.25
-"""Added elsewhere, where no graph was ever compared with a measurement: judgement."""
+_WITHIN: Final[dict[Basis, float]] = {"fitted": 0.35, "interpolated": 0.55, "roofline": 0.75}
+"""Relative errors within which 80 % of measurements are taken to lie, beside the doubt of the device's figures. The first makes a
+half with a device of medium confidence, within which seven of nine models were priced on one thread (``backends/README.md``).
+The others are judgement: no graph was ever compared with a measurement on such a device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class GraphCosts:
 
     def interval(self, device: SimulatedDevice) -> float:
         """The relative error within which 80 % of measurements are taken to lie."""
-        return interval_of(self.basis, device) + (_TRIED if self.basis == "fitted" else _UNTRIED)
+        return _WITHIN[self.basis] + doubt_of(device)
 
     @property
     def compute_utilisation(self) -> float:

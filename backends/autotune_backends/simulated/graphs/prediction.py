@@ -15,9 +15,9 @@ from autotune.core.values import Value
 from autotune.core.workload import Workload
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
+from autotune_backends.simulated.fitted import interval_of, sigma_of
 from autotune_backends.simulated.graphs.runs import ShapedRun, mean_seconds, median_seconds, shaped_runs
 from autotune_backends.simulated.power import device_power
-from autotune_backends.simulated.prediction import error_within
 from autotune_backends.simulated.refusals import DoesNotFit, Unsupported
 
 __all__ = ["SCENARIOS", "predict_graph"]
@@ -136,7 +136,7 @@ class _Figures:
     def _time(self, name: str, number: float) -> Value:
         """What grows with the seconds. Unpriced operators can only add to them."""
         costs = self.runs[0].costs
-        factor = 1.0 + error_within(costs.interval(self.device), self.confidence)
+        factor = 1.0 + interval_of(sigma_of(costs.interval(self.device)), self.confidence)
         missing = max(run.costs.unpriced for run in self.runs)
         return self._exact(name, number).model_copy(
             update={"low": number / factor, "high": number * factor / (1.0 - missing)}
