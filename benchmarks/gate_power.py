@@ -24,7 +24,8 @@ import numpy as np
 from autotune.core.plan import Plan
 from autotune.core.samples import Requests
 from autotune.core.workload import Phase
-from autotune.gate.evidence import Counted, Scored
+from autotune.gate.counted import Counted
+from autotune.gate.evidence import Scored
 from autotune.gate.judging import FALSE_FAILURE
 from autotune.gate.speed import Effort, Speed, compare_speed
 from autotune.gate.tolerances import DEFAULTS

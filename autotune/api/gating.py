@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autotune.api.baselines import baseline_folder, is_run, point_of
@@ -12,7 +12,7 @@ from autotune.core.clock import Clock, SystemClock
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
 from autotune.gate.accepted import Acceptance, read_accepted, write_accepted
-from autotune.gate.built import model_side
+from autotune.gate.built import head_facts, model_side
 from autotune.gate.comparing import Terms, gate_sides
 from autotune.gate.entries import failed_entry
 from autotune.gate.quality import Questions, questions
@@ -20,8 +20,11 @@ from autotune.gate.sides import Side, SideFailure, folder_side
 from autotune.gate.speed import Effort
 from autotune.gate.tolerances import DEFAULTS, HYPERVOLUME
 from autotune.gate.verdict import GateReport, overall
-from autotune.replay.folder import is_exported, read_exported
+from autotune.replay.facts import facts_of
+from autotune.replay.folder import is_exported
 from autotune.replay.instruments import environment_here, instruments_for
+from autotune.replay.labelled import read_labelled
+from autotune.replay.mixtures import lacking, mixes
 
 __all__ = ["GateRequest", "gate"]
 
@@ -44,42 +47,59 @@ class GateRequest:
     tracking_uri: str | None = None
 
 
-def gate(asked: GateRequest, clock: Clock | None = None) -> GateReport:
+def gate(asked: GateRequest, clock: Clock | None = None, begin: Callable[[], object] = lambda: None) -> GateReport:
     """Compare and judge. What ``accepting`` names is written into the baseline's folder, unless something else failed.
 
-    Raises ``UserError``, and ``MissingBaseline`` when there is nothing to compare with.
+    ``begin`` is called when everything was read, before anything is built or run. Raises ``UserError``, and
+    ``MissingBaseline`` when there is nothing to compare with.
     """
     if is_run(Path(asked.head)) and is_run(Path(asked.baseline)):
         return _gate_fronts(asked)
-    with baseline_folder(asked.baseline, asked.tracking_uri) as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(baseline_folder(asked.baseline, asked.tracking_uri))
         _refuse_lost_acceptance(asked, folder)
-        config = read_exported(folder)
+        baseline, config = stack.enter_context(folder_side("baseline", folder, asked.baseline))
+        questions = _questions(asked, baseline, config, folder)
+        head = _head(asked, config, folder, stack)
+        begin()
         try:
-            with folder_side("baseline", folder, asked.baseline) as (baseline, _), _head(asked, config, folder) as head:
-                return _gate_sides(asked, head, baseline, config, folder, clock or SystemClock())
-        except SideFailure as failure:  # a head that cannot even be built
-            entry = failed_entry(failure)
-            return GateReport(
-                verdict=overall((entry,)),
-                model=Path(config.model).stem,
-                head=asked.head,
-                baseline=asked.baseline,
-                compared=(entry,),
-                machine=environment_here(),
+            return _gate_sides(
+                asked, stack.enter_context(head), baseline, config, folder, clock or SystemClock(), questions
             )
+        except SideFailure as failure:  # a head that cannot even be built
+            return _unbuilt(asked, config, failure)
+
+
+def _unbuilt(asked: GateRequest, config: ExportedConfig, failure: SideFailure) -> GateReport:
+    entry = failed_entry(failure)
+    return GateReport(
+        verdict=overall((entry,)),
+        model=Path(config.model).stem,
+        head=asked.head,
+        baseline=asked.baseline,
+        compared=(entry,),
+        machine=environment_here(),
+    )
 
 
 def _gate_sides(
-    asked: GateRequest, head: Side, baseline: Side, config: ExportedConfig, folder: Path, clock: Clock
+    asked: GateRequest,
+    head: Side,
+    baseline: Side,
+    config: ExportedConfig,
+    folder: Path,
+    clock: Clock,
+    questions: Questions,
 ) -> GateReport:
     here = environment_here()
-    accepted = read_accepted(folder)
     report = gate_sides(
         head,
         baseline,
         config,
-        _questions(asked, baseline, config, folder),
-        Terms(Effort(asked.budget_s, asked.max_budget_s, clock), asked.tolerances, accepted, asked.accepting),
+        questions,
+        Terms(
+            Effort(asked.budget_s, asked.max_budget_s, clock), asked.tolerances, read_accepted(folder), asked.accepting
+        ),
         instruments_for(config, here, clock),
         here,
     )
@@ -88,31 +108,39 @@ def _gate_sides(
     return report
 
 
-@contextmanager
-def _head(asked: GateRequest, config: ExportedConfig, baseline: Path) -> Iterator[Side]:
+def _head(asked: GateRequest, config: ExportedConfig, baseline: Path, stack: ExitStack) -> AbstractContextManager[Side]:
+    """The head, read and not yet built; what must be kept for it is on the ``stack``. Raises ``UserError``."""
     path = Path(asked.head)
     if path.is_file():
-        with model_side(path, config, baseline, asked.data, as_is=asked.as_is) as side:
-            yield side
-        return
+        facts = head_facts(path, asked.data, config, baseline)
+        return model_side(path, facts, config, baseline, asked.data, as_is=asked.as_is)
     if asked.as_is:
         raise UserError(f"--as-is takes a model file, and {asked.head} is none", "leave --as-is out")
     if point_of(asked.head) is None and not is_exported(path):
         what = "is no model file and no exported folder" if path.exists() else "does not exist"
         raise UserError(f"{asked.head} {what}", "give a model, a folder that `autotune export` wrote, or RUN:POINT")
-    with baseline_folder(asked.head) as folder, folder_side("head", folder, asked.head) as (side, _):
-        yield side
+    folder = stack.enter_context(baseline_folder(asked.head))
+    side, _ = stack.enter_context(folder_side("head", folder, asked.head))
+    return nullcontext(side)
 
 
 def _questions(asked: GateRequest, baseline: Side, config: ExportedConfig, folder: Path) -> Questions:
     """The user's data; without them the baseline's samples; without those, generated inputs."""
-    if asked.data is None and baseline.samples is not None and len(baseline.samples):
+    sampled = asked.data is None and baseline.samples is not None and len(baseline.samples) > 0
+    mixed = mixes(config.promise.workload)
+    if sampled and not mixed:
         return questions(baseline, None, generated=config.quality.generated)
-    from autotune.replay.labelled import read_labelled
-
     model = Path(baseline.reference.model) if baseline.reference is not None else folder / config.model
-    given = read_labelled(asked.data, config, model)
-    return questions(baseline, given.batches, generated=given.generated)
+    facts = facts_of(model, config, folder)
+    if mixed and (missing := lacking(config.promise.workload, facts)):
+        raise UserError(
+            f"the baseline's load mixes sizes of {', '.join(missing)}, which {model.name} does not name",
+            "export the baseline with its original model (without --no-original)",
+        )
+    given = None if sampled else read_labelled(asked.data, config, facts)
+    generated = config.quality.generated if given is None else given.generated
+    found = questions(baseline, None if given is None else given.batches, generated=generated)
+    return replace(found, facts=facts if mixed else None)
 
 
 def _refuse_lost_acceptance(asked: GateRequest, folder: Path) -> None:

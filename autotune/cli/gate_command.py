@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -81,9 +82,10 @@ def _gate(options: GateOptions) -> GateReport:
         tracking_uri=options.tracking_uri,
     )
     longest = format_duration(asked.max_budget_s)
+    told = f"comparing {options.head} with {options.baseline}: {longest} of measuring at most"
     try:
-        with at_work(f"comparing {options.head} with {options.baseline}: {longest} of measuring at most"):
-            return gate(asked)
+        with ExitStack() as stack:
+            return gate(asked, begin=lambda: stack.enter_context(at_work(told)))
     except MissingBaseline as missing:
         if options.first_run != "pass":
             raise

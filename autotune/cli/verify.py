@@ -26,18 +26,23 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Run an exported folder in a fresh process against what it promises: kept (0), broken (1) or another machine (4)."""
+    from contextlib import ExitStack
+    from functools import partial
+
     from autotune.cli.output import at_work, print_json
     from autotune.core.units import format_duration, parse_budget
     from autotune.export import verify as verify_folder
 
     budget_s = parse_budget(budget)
-    with at_work(f"running {url or folder} against what it promises: {format_duration(budget_s)} at most"):
+    told = f"running {url or folder} against what it promises: {format_duration(budget_s)} at most"
+    with ExitStack() as stack:
+        begin = partial(stack.enter_context, at_work(told))
         if url is not None:
             from autotune.export.live import verify_server
 
-            report = verify_server(folder, url, budget_s=budget_s)
+            report = verify_server(folder, url, budget_s=budget_s, begin=begin)
         else:
-            report = verify_folder(folder, budget_s=budget_s, data=data, original=original)
+            report = verify_folder(folder, budget_s=budget_s, data=data, original=original, begin=begin)
     if as_json:
         print_json(report.to_json())
     else:

@@ -54,12 +54,16 @@ class Batching(Record):
 
 
 class Promise(Record):
-    """What was measured, and what ``verify`` checks again. ``ratios`` are this point / the original, paired."""
+    """What was measured, and what ``verify`` checks again. ``ratios`` are this point / the original, paired.
+
+    ``dims``: the sizes of the model's symbolic dimensions then, where the load does not mix several; the batch is not among them.
+    """
 
     metrics: dict[str, Value]
     ratios: dict[str, Value] = Field(default_factory=dict)
     workload: Workload
     batch: int = 1
+    dims: dict[str, int] = Field(default_factory=dict)
 
 
 class Quality(Record):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from autotune.core.frozen import Record
 
 __all__ = ["PAIRED_SIDES", "Part", "Plan"]
@@ -20,7 +22,8 @@ class Plan(Record):
     ``max_rounds`` as soon as the interval of the phase's objective is narrower than ``precision`` (relative half-width),
     or when ``phase_limit_s`` is used up. ``warmup_limit_s`` bounds the wait for a steady state.
     ``paired``: rounds alternate with the baseline's in a second process, and ratios are reported; both limits hold for each
-    of the two sides.
+    of the two sides. ``piece_s``: loads are cut into pieces of about this length, which alternate between the two sides too;
+    None: one side's whole load comes after the other's.
     ``time_limit_s`` ends the whole trial as a ``timeout``; ``memory_limit_bytes`` (None: no limit) bounds its process tree.
     ``quality`` says which part of the data quality is taken from.
     """
@@ -36,6 +39,7 @@ class Plan(Record):
     time_limit_s: float = 120.0
     memory_limit_bytes: int | None = None
     quality: Part = "select"
+    piece_s: float | None = Field(default=None, exclude_if=lambda length: length is None)
 
     @property
     def longest_phase_s(self) -> float:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from autotune.core.batching import batching_of
 from autotune.core.deployment import Deployment, ExportedConfig, Original, Promise, Quality, Source
+from autotune.core.dimensions import symbols_in
 from autotune.core.errors import UserError, nearest
 from autotune.core.front import Front, Point
 from autotune.core.limits import Limit
 from autotune.core.metrics import find_metric
+from autotune.core.model import ModelFacts
 from autotune.core.naming import best_of, candidates, named_points
 from autotune.core.workload import Phase, Workload
 from autotune.runs.search_file import SearchFile
@@ -55,6 +57,7 @@ def exported_config(
             ratios=point.ratios,
             workload=with_limits(front.workload, search.context.limits),
             batch=deployment.batch,
+            dims=_sizes(search.facts),
         ),
         quality=_quality(front, point, search),
         environment=front.environment,
@@ -73,6 +76,15 @@ def with_limits(workload: Workload, limits: Sequence[Limit]) -> Workload:
         return phase.model_copy(update={"limits": (*phase.limits, *more)}) if phase.scenario == "server" else phase
 
     return workload.model_copy(update={"phases": tuple(held(phase) for phase in workload.phases)})
+
+
+def _sizes(model: ModelFacts) -> dict[str, int]:
+    """Of single symbols, but for the batch: others follow from them."""
+    return {
+        symbol: size
+        for symbol, size in model.dims.items()
+        if symbol != model.batch.symbol and symbols_in(symbol) == [symbol]
+    }
 
 
 def _best(front: Front, name: str) -> Point | None:

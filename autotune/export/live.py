@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self
 from urllib.parse import urlsplit
@@ -53,10 +53,13 @@ def connect(url: str, model: str) -> Client:
     )
 
 
-def verify_server(folder: str | Path, url: str, *, budget_s: float = 60.0) -> VerifyReport:
+def verify_server(
+    folder: str | Path, url: str, *, budget_s: float = 60.0, begin: Callable[[], object] = lambda: None
+) -> VerifyReport:
     """Send the folder's samples to the server at ``url``, then its load; compare outputs and response times with the promise.
 
-    The network and the protocol are part of the times. Raises ``UserError`` when the folder has no samples or the server is away.
+    The network and the protocol are part of the times. ``begin`` is called when the folder was read, before anything is sent.
+    Raises ``UserError`` when the folder has no samples or the server is away.
     """
     path = Path(folder)
     config = read_exported(path)
@@ -65,6 +68,7 @@ def verify_server(folder: str | Path, url: str, *, budget_s: float = 60.0) -> Ve
     samples = read_samples(path / "samples.npz")
     with connect(url, _served_name(config)) as client:
         notes = [f"every time includes {client.overhead}"]
+        begin()
         compared = [check_outputs_sane(client.infer, samples.inputs[0], samples.outputs[0])]
         if compared[0].verdict == "kept":
             times, note = _times(config, client, samples.inputs, budget_s)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autotune.core.deployment import ExportedConfig
 from autotune.core.front import BASELINE_ID
+from autotune.core.model import ModelFacts
 from autotune.core.plan import Plan
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
@@ -40,9 +41,16 @@ class Speed:
 
 
 def check_speed(
-    config: ExportedConfig, both: Sides, inputs: Sequence[Tensors], budget_s: float, tools: Instruments
+    config: ExportedConfig,
+    both: Sides,
+    inputs: Sequence[Tensors],
+    budget_s: float,
+    tools: Instruments,
+    facts: ModelFacts | None = None,
 ) -> Speed:
     """Measure until the verdicts are settled: at most three times, and no longer than ``budget_s``.
+
+    ``facts`` of the model, where its load mixes shapes.
 
     One attempt settles what is far from the bound; else the middle of several does, of two the kinder.
     """
@@ -50,7 +58,7 @@ def check_speed(
     end, attempts = clock.now_s() + budget_s, list[tuple[Compared, ...]]()
     while True:
         started = clock.now_s()
-        measured = _measure(config, both, inputs, budget_s, tools)
+        measured = _measure(config, both, inputs, budget_s, tools, facts)
         attempts.append(judge_speed(config, measured, paired=both.original is not None))
         took = clock.now_s() - started
         if settled(attempts) or clock.now_s() + took > end:
@@ -120,14 +128,19 @@ def _close(entry: Compared) -> bool:
 
 
 def _measure(
-    config: ExportedConfig, both: Sides, inputs: Sequence[Tensors], budget_s: float, tools: Instruments
+    config: ExportedConfig,
+    both: Sides,
+    inputs: Sequence[Tensors],
+    budget_s: float,
+    tools: Instruments,
+    facts: ModelFacts | None,
 ) -> Measured:
     from autotune.host.cpus import counted_cpus
     from autotune.measure import Against, measure
 
     promise = config.promise
     seek = "max_rate" in promise.metrics
-    loads = phase_loads(promise.workload, inputs, promise.batch, config.batching, seek)
+    loads = phase_loads(promise.workload, inputs, promise.batch, config.batching, seek, facts)
     plan = _plan(budget_s, len(loads), paired=both.original is not None)
     timed = partial(
         measure,
@@ -142,7 +155,7 @@ def _measure(
     with tools.open_side(both.exported, both.device) as session:
         if both.original is None or config.original is None:
             return timed(session)
-        theirs = phase_loads(promise.workload, inputs, config.original.batch, seek_rate=seek)
+        theirs = phase_loads(promise.workload, inputs, config.original.batch, seek_rate=seek, facts=facts)
         with tools.open_side(both.original, both.device) as original:
             return timed(session, against=Against(original, theirs))
 

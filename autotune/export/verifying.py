@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,18 @@ from autotune.core.clock import Clock, SystemClock
 from autotune.core.deployment import ExportedConfig
 from autotune.core.environment import Environment
 from autotune.core.errors import TrialError
+from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
 from autotune.export.judging import judge_size
 from autotune.export.quality_check import check_outputs_sane, check_quality
 from autotune.export.speed_check import Speed, check_speed, speed_metrics
 from autotune.export.verdict import Compared, VerifyReport, overall
+from autotune.replay.facts import facts_of
 from autotune.replay.folder import read_exported
 from autotune.replay.instruments import environment_here, instruments_for
 from autotune.replay.labelled import Labelled, read_labelled
 from autotune.replay.loads import MEASURED_SCENARIOS
+from autotune.replay.mixtures import lacking, mixes
 from autotune.replay.samples import ReplaySamples, read_samples
 from autotune.replay.sides import Sides, open_side, sides
 
@@ -34,9 +38,11 @@ def verify(
     data: str | None = None,
     original: Path | None = None,
     clock: Clock | None = None,
+    begin: Callable[[], object] = lambda: None,
 ) -> VerifyReport:
     """Check every promise of an exported folder. ``data`` as in ``autotune search``; ``original`` is the searched model's
-    file, where the folder does not hold it. Needs onnxruntime, and no backend, executor or tracker.
+    file, where the folder does not hold it. Needs onnxruntime, and no backend, executor or tracker. ``begin`` is called when
+    everything was read, and nothing of it has been run.
 
     Raises ``UserError`` when the folder, the data or the original cannot be read.
     """
@@ -47,6 +53,7 @@ def verify(
     another = here.host_fingerprint() != config.environment.host_fingerprint()
     with sides(path, config, original) as both:
         given = _read_given(path, config, data, both)
+        begin()
         compared = _static(config, both, given, another=another)
         speed = Speed((), 0)
         if compared[0].verdict == "kept":
@@ -59,10 +66,14 @@ def verify(
 
 @dataclass(frozen=True)
 class _Given:
-    """What there is to run: the folder's samples, the user's (or generated) data; None where there are none."""
+    """What there is to run: the folder's samples, the user's (or generated) data; None where there are none.
+
+    ``facts`` of the model are read where data or a mixture of shapes need them; None: neither does.
+    """
 
     samples: ReplaySamples | None
     labelled: Labelled | None
+    facts: ModelFacts | None = None
 
     @property
     def inputs(self) -> tuple[Tensors, ...]:
@@ -74,9 +85,11 @@ class _Given:
 def _read_given(folder: Path, config: ExportedConfig, data: str | None, both: Sides) -> _Given:
     file = folder / "samples.npz"
     samples = read_samples(file) if file.is_file() else None
-    if data is None and samples is not None:
+    sampled = data is None and samples is not None
+    if sampled and not mixes(config.promise.workload):
         return _Given(samples, None)
-    return _Given(samples, read_labelled(data, config, both.original_model or folder / config.model))
+    facts = facts_of(both.original_model or folder / config.model, config, folder)
+    return _Given(samples, None if sampled else read_labelled(data, config, facts), facts)
 
 
 def _static(config: ExportedConfig, both: Sides, given: _Given, *, another: bool) -> tuple[Compared, ...]:
@@ -121,7 +134,7 @@ def _speed(
     another: bool,
 ) -> Speed:
     names = speed_metrics(config)
-    reason = _why_not(config, another=another)
+    reason = _why_not(config, given.facts, another=another)
     if reason is not None:
         verdict = "another machine" if another else "not compared"
         compared = (
@@ -130,7 +143,7 @@ def _speed(
         )
         return Speed(tuple(compared), 0)
     try:
-        return check_speed(config, both, given.inputs, budget_s, instruments_for(config, here, clock))
+        return check_speed(config, both, given.inputs, budget_s, instruments_for(config, here, clock), given.facts)
     except TrialError as error:
         return Speed((_failure(error, another=False),), 1)
 
@@ -144,7 +157,7 @@ def _failure(error: TrialError, *, another: bool) -> Compared:
     return Compared(metric="outputs", verdict="another machine" if another else "broken", reason=reason)
 
 
-def _why_not(config: ExportedConfig, *, another: bool) -> str | None:
+def _why_not(config: ExportedConfig, facts: ModelFacts | None, *, another: bool) -> str | None:
     """Why speed cannot be judged here; None: it can."""
     if another:
         return f"it was measured on {config.environment.cpu_model or 'another CPU'}, {config.environment.cpus} CPUs"
@@ -152,8 +165,8 @@ def _why_not(config: ExportedConfig, *, another: bool) -> str | None:
         return "its device was simulated"
     if not any(phase.scenario in MEASURED_SCENARIOS for phase in config.promise.workload.phases):
         return f"workload {config.promise.workload.name} cannot be replayed"
-    if any(len(phase.shapes) > 1 for phase in config.promise.workload.phases):
-        return "its load mixed several sizes, and the samples here are of one"
+    if facts is not None and (missing := lacking(config.promise.workload, facts)):
+        return f"its load mixed sizes of {', '.join(missing)}, which the model here does not name"
     return None
 
 

@@ -13,24 +13,24 @@ from autotune.core.errors import BuildError
 from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
 from autotune.gate.sides import Side, SideFailure, scratch_folder
+from autotune.replay.facts import symbols_of
 from autotune.replay.sides import artifact_at, openable
 
-__all__ = ["model_side"]
+__all__ = ["head_facts", "model_side"]
 
 _PLAIN = SessionSettings(providers=("CPUExecutionProvider",))
 
 
 @contextmanager
 def model_side(
-    model: Path, config: ExportedConfig, baseline: Path, data: str | None, *, as_is: bool = False
+    model: Path, facts: ModelFacts, config: ExportedConfig, baseline: Path, data: str | None, *, as_is: bool = False
 ) -> Iterator[Side]:
-    """Yield ``model`` as a side. Both sides are opened under the baseline's session settings.
+    """Yield ``model`` (whose ``facts`` are ``head_facts``) as a side. Both are opened under the baseline's session settings.
 
     Built with the baseline's candidate, calibrated on ``data``, and held against its own unoptimised self; with ``as_is`` the
     file itself, held against what the baseline is held against. ``baseline`` is the folder, for its custom operators.
-    Raises ``UserError`` when the model or the data cannot be read, ``SideFailure`` when it cannot be built.
+    Raises ``UserError`` when the data cannot be read, ``SideFailure`` when it cannot be built.
     """
-    facts = _read(model, data, config, baseline)
     session = _settings(config.session, baseline)
     with ExitStack() as stack:
         target = stack.enter_context(scratch_folder("head"))
@@ -43,6 +43,7 @@ def model_side(
                 artifact=artifact_at(target, file, session, config.candidate, paths),
                 batch=config.promise.batch,
                 original_sha256=config.source.model_sha256,
+                batching=config.batching,
             )
             return
         beside = stack.enter_context(scratch_folder("head"))
@@ -54,19 +55,24 @@ def model_side(
             artifact=_opened_as(built, target, session),
             batch=config.promise.batch,
             original_sha256=facts.sha256,
+            batching=config.batching,
             reference=artifact_at(beside, openable(facts.path.resolve(), beside), plain),
             notes=(f"{model}: {built.unchanged}",) if built.unchanged else (),
         )
 
 
-def _read(model: Path, data: str | None, config: ExportedConfig, baseline: Path) -> ModelFacts:
-    """The model's facts, with the sizes of symbolic dimensions that the data have."""
+def head_facts(model: Path, data: str | None, config: ExportedConfig, baseline: Path) -> ModelFacts:
+    """The model's facts, at the sizes of symbolic dimensions that the baseline was measured at, or that the data have.
+
+    Raises ``UserError`` when the model or the data cannot be read.
+    """
     from autotune.data import sizes_in
     from autotune.models import read_model
 
     library = _library(config.session, baseline)
     facts = read_model(model, None, library)
-    sizes = sizes_in(data, facts)
+    sizes = {name: size for name, size in config.promise.dims.items() if name in symbols_of(facts)}
+    sizes |= sizes_in(data, facts)
     return read_model(model, sizes, library) if sizes else facts
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from autotune.core.artifact import Artifact
 from autotune.core.deployment import ExportedConfig
 from autotune.core.environment import Environment
 from autotune.core.errors import UserError
+from autotune.core.model import ModelFacts
 from autotune.core.plan import Plan
 from autotune.core.samples import Tensors
+from autotune.core.workload import Workload
 from autotune.gate.accepted import Accepted
+from autotune.gate.counted import Counted
 from autotune.gate.entries import Judged, entries, failed_entry, remedies
-from autotune.gate.evidence import Counted, Evidence
+from autotune.gate.evidence import Evidence
 from autotune.gate.quality import Compared as ComparedQuality
 from autotune.gate.quality import Questions, compare_quality
 from autotune.gate.sides import Blamed, Side, SideFailure
@@ -26,6 +30,8 @@ from autotune.replay.instruments import Instruments
 from autotune.replay.loads import MEASURED_SCENARIOS, phase_loads
 
 __all__ = ["Terms", "gate_sides"]
+
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class _Contest:
     config: ExportedConfig
     tools: Instruments
     inputs: tuple[Tensors, ...]
+    facts: ModelFacts | None = None
+    seek_rate: bool = False
 
     @property
     def scenarios(self) -> tuple[str, ...]:
@@ -82,7 +90,8 @@ class _Contest:
             )
 
     def _loads(self, side: Side, scenarios: Sequence[str]) -> tuple[PhaseLoad, ...]:
-        loads = phase_loads(self.config.promise.workload, self.inputs, side.batch)
+        workload = self.config.promise.workload
+        loads = phase_loads(workload, self.inputs, side.batch, side.batching, self.seek_rate, self.facts)
         return tuple(load for load in loads if load.name in scenarios)
 
 
@@ -95,7 +104,8 @@ def gate_sides(
     tools: Instruments,
     here: Environment,
 ) -> GateReport:
-    """Compare two opened-able sides. ``config`` is the baseline's; ``asked`` what both are asked for quality and timed with.
+    """Compare two sides that can be opened. ``config`` is the baseline's; ``asked`` what both are asked, and timed
+    with.
 
     Raises ``UserError`` for a simulated baseline: what was measured is not compared with what was simulated.
     """
@@ -103,7 +113,9 @@ def gate_sides(
         raise UserError("the baseline is simulated, and the head would be measured", "gate runs of simulated searches")
     if not asked.batches:
         raise UserError(f"{baseline.text} holds no samples to run", "give --data, or export it with its samples")
-    contest = _Contest(head, baseline, config, tools, tuple(asked.inputs))
+    terms = _as_measured(terms, config.promise.workload)
+    seek_rate = "max_rate" in {**terms.tolerances, **terms.accepting}
+    contest = _Contest(head, baseline, config, tools, tuple(asked.inputs), asked.facts, seek_rate)
     started = tools.clock.now_s()
     try:
         quality, speed, bounds = _compare(contest, asked, terms)
@@ -134,6 +146,17 @@ def _compare(contest: _Contest, asked: Questions, terms: Terms) -> tuple[Compare
     bounds = _bounds(terms, contest.baseline, known)
     speed = compare_speed(contest.attempt, contest.scenarios, bounds, terms.effort, known)
     return quality, speed, bounds
+
+
+def _as_measured(terms: Terms, workload: Workload) -> Terms:
+    """Where every request is one under load, its response time is what it is called by: ``latency``."""
+    if workload.has("single_stream"):
+        return terms
+
+    def renamed(given: Mapping[str, Asked]) -> dict[str, Asked]:
+        return {metric.replace("response_p", "latency_p"): value for metric, value in given.items()}
+
+    return replace(terms, tolerances=renamed(terms.tolerances), accepting=renamed(terms.accepting))
 
 
 def _size(head: Side, baseline: Side) -> Counted:

@@ -20,7 +20,10 @@ from autotune.gate.verdict import Compared, Standing, Verdict
 __all__ = ["Judged", "entries", "failed_entry", "remedies"]
 
 _LONGEST_S = 3600.0  # nobody waits longer for a gate
-_ORDER = ("accuracy", "fidelity", "latency_p50", "throughput", "energy", "memory", "size", "latency_p90", "latency_p99")
+_ORDER = (
+    *("accuracy", "fidelity", "latency_p50", "throughput", "response_p50", "request_rate", "goodput", "max_rate"),
+    *("energy", "memory", "size", "latency_p90", "latency_p99", "response_p90", "response_p99"),
+)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ A loss is relative for metrics with a unit (0.05: latency 5 % longer, throughput
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,28 @@ from numpy.typing import NDArray
 from autotune.core.metrics import Goal
 from autotune.measure.intervals import Interval, median_interval
 
-__all__ = ["LEVEL", "Bounded", "Counted", "Evidence", "Paired", "Peaks", "Scored", "loss_of"]
+__all__ = [
+    "ATTEMPTS",
+    "LEVEL",
+    "ROUNDING",
+    "Bounded",
+    "Evidence",
+    "Paired",
+    "Scored",
+    "confirmed_without_any",
+    "loss_of",
+]
 
 Series = NDArray[np.float64]
+Attempt = TypeVar("Attempt")
 
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 LEVEL = 0.025  # of each end of a 95 % interval
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 _FEWEST_PAIRS = (
     8  # below, an interval is a guess: on a crowded machine, three pairs in a row may all be one side's bad luck
 )
-_ATTEMPTS = 2  # a loss is believed when it was found in fresh processes again
+ATTEMPTS = 2  # a loss is believed when it was found in fresh processes again
 
 
 class Evidence(Protocol):
@@ -126,9 +137,11 @@ class Paired(Bounded):
         return self._enough and super().within(bound, alpha)
 
     def confirmed(self, bound: float) -> bool:
-        """Each of at least two attempts says so by its own median."""
-        losses = [loss_of(float(np.median(series)), self.goal) for series in self.attempts]
-        return len(losses) >= _ATTEMPTS and all(loss > bound for loss in losses)
+        """Whichever attempt is left out, the median of the others' pairs says so."""
+        return confirmed_without_any(self.attempts, lambda rest: self._loss(rest) > bound)
+
+    def _loss(self, attempts: Sequence[Series]) -> float:
+        return loss_of(float(np.median(np.concatenate(attempts))), self.goal)
 
     def stretch(self, alpha: float) -> float:
         """Student's t with as many units as balanced pairs."""
@@ -144,64 +157,6 @@ class Paired(Bounded):
     @property
     def _enough(self) -> bool:
         return self._count >= _FEWEST_PAIRS
-
-
-@dataclass(frozen=True)
-class Peaks:
-    """One ratio head / baseline an attempt: peak memory. There is no interval; every attempt has to say the same."""
-
-    goal: Goal
-    ratios: tuple[float, ...]
-
-    final = False
-
-    @property
-    def losses(self) -> Sequence[float]:
-        """One an attempt."""
-        return [loss_of(ratio, self.goal) for ratio in self.ratios]
-
-    @property
-    def interval(self) -> Interval:
-        """The middle attempt, of two the lower; no ends."""
-        return Interval(sorted(self.losses)[(len(self.ratios) - 1) // 2], None, None)
-
-    def beyond(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
-        """Every attempt is."""
-        return min(self.losses) > bound
-
-    def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
-        """No attempt is beyond."""
-        return max(self.losses) <= bound
-
-    def confirmed(self, bound: float) -> bool:  # noqa: ARG002
-        """There were two attempts."""
-        return len(self.ratios) >= _ATTEMPTS
-
-
-@dataclass(frozen=True)
-class Counted:
-    """A loss without any doubt: a size, a simulated number."""
-
-    loss: float
-
-    final = True
-
-    @property
-    def interval(self) -> Interval:
-        """Of no width."""
-        return Interval(self.loss, self.loss, self.loss)
-
-    def beyond(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
-        """By the number itself."""
-        return self.loss > bound + _ROUNDING
-
-    def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
-        """By the number itself."""
-        return self.loss <= bound + _ROUNDING
-
-    def confirmed(self, bound: float) -> bool:  # noqa: ARG002
-        """Always."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -228,11 +183,20 @@ class Scored:
 
     def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
         """On these samples, no more than tolerated."""
-        return self.interval.value <= max(bound, 1 / self.count) + _ROUNDING
+        return self.interval.value <= max(bound, 1 / self.count) + ROUNDING
 
     def confirmed(self, bound: float) -> bool:  # noqa: ARG002
         """Outputs do not vary from process to process."""
         return True
+
+
+def confirmed_without_any(attempts: Sequence[Attempt], says: Callable[[Sequence[Attempt]], bool]) -> bool:
+    """Whether there are two attempts at least, and whichever one is left out, the others still ``says`` so.
+
+    Of two, each has to say so alone. Of many, one pair of processes that differs neither makes a loss nor hides one.
+    """
+    rests = ([*attempts[:place], *attempts[place + 1 :]] for place in range(len(attempts)))
+    return len(attempts) >= ATTEMPTS and all(says(rest) for rest in rests)
 
 
 def low_end(interval: Interval, stretch: float) -> float:

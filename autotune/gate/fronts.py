@@ -19,7 +19,8 @@ from autotune.core.errors import UserError
 from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.values import Value
-from autotune.gate.evidence import LEVEL, Bounded, Counted, Evidence
+from autotune.gate.counted import Counted
+from autotune.gate.evidence import LEVEL, Bounded, Evidence
 from autotune.gate.judging import Levels, judge
 from autotune.gate.tolerances import HYPERVOLUME
 from autotune.gate.verdict import Compared, GateReport, overall

@@ -9,6 +9,7 @@ from typing import Any
 from autotune.core.artifact import Artifact
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import CheckError
+from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.gate.evidence import Scored
@@ -27,11 +28,13 @@ class Questions:
     """What both sides are asked: requests of batch 1 with their labels (None: there are none).
 
     ``expected`` are the outputs of the baseline's unoptimised model, None: it has to be asked. ``generated``: not the user's.
+    ``facts`` of the model, where its load mixes shapes: requests of other sizes are made for it; None: it does not.
     """
 
     batches: tuple[Batch, ...]
     expected: tuple[Tensors, ...] | None = None
     generated: bool = False
+    facts: ModelFacts | None = None
 
     @property
     def inputs(self) -> list[Tensors]:

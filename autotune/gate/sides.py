@@ -11,10 +11,12 @@ from types import TracebackType
 from typing import Literal, Self, TypeVar
 
 from autotune.core.artifact import Artifact
-from autotune.core.deployment import ExportedConfig
+from autotune.core.deployment import Batching, ExportedConfig
 from autotune.core.errors import TrialError
 from autotune.core.ports import Session
 from autotune.core.samples import Requests, Samples, Tensors
+from autotune.core.serving import Load, Served
+from autotune.measure.served_phase import can_serve
 from autotune.replay.folder import read_exported
 from autotune.replay.samples import ReplaySamples, read_samples
 from autotune.replay.sides import sides
@@ -29,8 +31,9 @@ Result = TypeVar("Result")
 class Side:
     """``artifact`` opens with ``replay.sides.open_side``; ``batch`` is what its throughput is measured with.
 
-    ``reference`` is the unoptimised model that fidelity is held against, None: it is not at hand. ``samples`` None: there are
-    none. ``original_sha256`` names the model that it was made from. ``text`` is how reports call it.
+    ``batching`` is the policy that requests under load meet, None: one by one. ``reference`` is the unoptimised model that
+    fidelity is held against, None: it is not at hand. ``samples`` None: there are none. ``original_sha256`` names the model that
+    it was made from. ``text`` is how reports call it.
     """
 
     who: Who
@@ -38,6 +41,7 @@ class Side:
     artifact: Artifact
     batch: int
     original_sha256: str
+    batching: Batching | None = None
     reference: Artifact | None = None
     samples: ReplaySamples | None = None
     notes: tuple[str, ...] = ()
@@ -72,6 +76,7 @@ def folder_side(who: Who, folder: Path, text: str | None = None) -> Iterator[tup
                 artifact=both.exported,
                 batch=config.promise.batch,
                 original_sha256=config.source.model_sha256,
+                batching=config.batching,
                 reference=both.original,
                 samples=read_samples(file) if file.is_file() else None,
             ),
@@ -109,6 +114,11 @@ class Blamed:
     def run(self, requests: Requests, count: int) -> Samples:
         """Run one round."""
         return self._blame(lambda: self._session.run(requests, count))
+
+    def serve(self, requests: Requests, load: Load) -> Served:
+        """Put it under a load."""
+        session = can_serve(self._session, "load")
+        return self._blame(lambda: session.serve(requests, load))
 
     def pause(self) -> None:
         """Stop."""

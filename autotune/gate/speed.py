@@ -6,20 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autotune.core.clock import Clock
-from autotune.core.metrics import find_metric, percentile_of
+from autotune.core.metrics import find_metric
 from autotune.core.plan import PAIRED_SIDES, Plan
-from autotune.gate.evidence import Evidence, Paired, Peaks
+from autotune.gate.counted import Peaks
+from autotune.gate.evidence import Evidence, Paired
 from autotune.gate.judging import Levels, Standing, judge
+from autotune.gate.repeats import highest_rates
 from autotune.gate.tails import tail_of
 from autotune.measure import Measured
 
 __all__ = ["Effort", "Speed", "collect", "compare_speed", "plan_of"]
 
-TAILS = ("latency_p90", "latency_p99")
+TAILS = ("latency_p90", "latency_p99", "response_p90", "response_p99")
 
 _ATTEMPTS_IN_BUDGET = 2  # so that a failure can be confirmed within it
 _PRECISION_SHARE = 0.25  # of the tolerance: the half-width at which an attempt may end
-_PHASE_OF = {"throughput": "offline", "latency": "single_stream"}
+_PIECE_S = 0.5  # of a load, in turn with the other side's
+_PHASE_OF = {
+    "throughput": ("offline",),
+    "latency": ("single_stream", "server", "multi_stream"),
+    **dict.fromkeys(("response", "request", "goodput", "max"), ("server", "multi_stream")),
+}
+"""The scenarios that a family of metrics is taken from: the first that is measured."""
 
 Attempt = Callable[[Sequence[str], Plan], Measured]
 """Measure these scenarios under a plan, in fresh processes."""
@@ -97,9 +105,11 @@ def collect(measured: Sequence[Measured], bounds: Mapping[str, float]) -> dict[s
     peaks = [ratio.value for one in measured if (ratio := one.ratios.get("memory")) is not None]
     if known := tuple(peak for peak in peaks if peak is not None):
         evidence["memory"] = Peaks("min", known)
+    rates = highest_rates([(one.metrics.get("max_rate"), one.theirs.get("max_rate")) for one in measured])
+    if rates is not None:
+        evidence["max_rate"] = rates
     for metric in bounds:
-        percentile = percentile_of(metric)
-        if percentile is not None and percentile > 50 and (tail := tail_of(measured, percentile)) is not None:
+        if (tail := tail_of(measured, metric)) is not None:
             evidence[metric] = tail
     return evidence
 
@@ -117,6 +127,7 @@ def plan_of(budget_s: float, phases: int, tolerance: float) -> Plan:
         phase_limit_s=max(0.3, share - warmup),
         paired=True,
         quality="confirm",
+        piece_s=_PIECE_S,
     )
 
 
@@ -129,15 +140,16 @@ def _look(speed: Speed, measured: tuple[Measured, ...], bounds: Mapping[str, flo
 
 def _needed(scenarios: Sequence[str], speed: Speed) -> tuple[str, ...]:
     """Scenarios that an undecided metric is taken from; all of them when one may come from any."""
-    wanted = {_PHASE_OF.get(metric.partition("_")[0]) for metric in speed.undecided if not speed.evidence[metric].final}
+    wanted = {_phase_of(metric, scenarios) for metric in speed.undecided if not speed.evidence[metric].final}
     return tuple(scenarios) if None in wanted else tuple(name for name in scenarios if name in wanted)
 
 
 def _tightest(bounds: Mapping[str, float], needed: Sequence[str]) -> float:
     """The smallest tolerance among the metrics of these scenarios, at least half a percent."""
-    mine = [
-        bound
-        for metric, bound in bounds.items()
-        if metric == "energy" or _PHASE_OF.get(metric.partition("_")[0]) in needed
-    ]
+    mine = [bound for metric, bound in bounds.items() if metric == "energy" or _phase_of(metric, needed) in needed]
     return max(0.005, min(mine, default=0.05))
+
+
+def _phase_of(metric: str, scenarios: Sequence[str]) -> str | None:
+    """The scenario that the metric is taken from; None: any."""
+    return next((name for name in _PHASE_OF.get(metric.partition("_")[0], ()) if name in scenarios), None)

@@ -15,15 +15,19 @@ HYPERVOLUME = "hypervolume"
 DEFAULTS: Mapping[str, float] = {
     "latency_p50": 0.05,
     "throughput": 0.05,
+    "response_p50": 0.05,
+    "request_rate": 0.05,
     "memory": 0.05,
     "size": 0.01,
     "accuracy": 0.01,
     "fidelity": 0.01,
     HYPERVOLUME: 0.05,
 }
-"""Relative for metrics with a unit, absolute for those of unit 1. Tails and energy are judged only when a tolerance is given."""
+"""Relative for metrics with a unit, absolute for those of unit 1. Tails, energy and the highest rate are judged only when a
+tolerance is given."""
 
-_JUDGED = (*DEFAULTS, "energy", "latency_p90", "latency_p99")
+_JUDGED = (*DEFAULTS, "energy", "latency_p90", "latency_p99", "response_p90", "response_p99", "goodput", "max_rate")
+_TIMES = ("latency_p", "response_p")
 _TOLERANCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*")
 
 
@@ -37,7 +41,7 @@ def gateable(name: str) -> bool:
     if name == HYPERVOLUME:
         return True
     find_metric(name)
-    return name in _JUDGED or (name.startswith("latency_p") and (percentile_of(name) or 0) > 50)
+    return name in _JUDGED or (name.startswith(_TIMES) and (percentile_of(name) or 0) > 50)
 
 
 def widened(metric: str, tolerance: float, accepted: float) -> float:

@@ -60,6 +60,7 @@ def batched(requests: Requests, rows: int) -> Requests:
 class ServedPhase:
     """A phase whose requests meet a queue. ``served`` is the load at the phase's rate, ``fastest`` the highest rate that held
     the limits; None: not measured (yet), or no rate held them. ``profile``: seconds a batch by its rows, on one instance.
+    ``pieces``: the requests of each part that ``served`` was joined from; empty: it was one load.
     """
 
     session: ServingSession
@@ -70,6 +71,7 @@ class ServedPhase:
     served: Served | None = None
     fastest: Interval | None = None
     probes: list[tuple[float, str]] = field(default_factory=list)
+    pieces: tuple[int, ...] = ()
 
     @property
     def policy(self) -> Batching:
@@ -106,33 +108,61 @@ class ServedPhase:
             self.take_profile()
         rate = self.rate
         if rate:
-            self._serve(min(rate, self._guess()), _WARM_S, _SEED + 1)
+            self._serve(min(rate, self.guess()), _WARM_S, _SEED + 1)
             self.served = self._serve(rate, load_s(self.load.phase, self.plan.phase_limit_s), _SEED)
         if self.load.seek_rate:
             self.fastest = self._seek()
+
+    def prepare(self) -> None:
+        """What comes before pieces of a load: the profile, where requests arrive by themselves."""
+        if self.load.phase.scenario != "multi_stream":
+            self.take_profile()
+
+    def piece(self, number: int, length_s: float, rate: float | None) -> Served:
+        """Part ``number`` of the phase's load, after a short one that does not count: the same arrivals for every session.
+
+        ``rate`` None: a closed loop has none.
+        """
+        if rate is None:
+            return self._streams(length_s)
+        self._serve(min(rate, self.guess()), min(_WARM_S, length_s / 4), _SEED + 1)
+        return self._serve(rate, length_s, _SEED + 1000 + number, offset_s=number * length_s)
+
+    def seek(self) -> None:
+        """Look for the highest rate."""
+        if not self.profile:
+            self.take_profile()
+        self.fastest = self._seek()
 
     def _streams(self, duration_s: float) -> Served:
         streams = self.load.phase.streams or 1
         self.session.serve(self.load.requests, ClosedLoop(streams, min(_WARM_S, duration_s / 4), self.policy))
         return self.session.serve(self.load.requests, ClosedLoop(streams, duration_s, self.policy))
 
-    def _serve(self, rate: float, duration_s: float, seed: int, give_up: GiveUp | None = None) -> Served:
-        """Offer Poisson arrivals, or the phase's trace where it has one."""
-        arrivals = self._trace(rate, duration_s)
+    def _serve(
+        self, rate: float, duration_s: float, seed: int, give_up: GiveUp | None = None, offset_s: float = 0.0
+    ) -> Served:
+        """Offer Poisson arrivals, or the phase's trace where it has one, from ``offset_s`` on."""
+        arrivals = self._trace(rate, duration_s, offset_s)
         if arrivals is None:
             arrivals = poisson(rate, duration_s, seed)
         give_up = give_up or GiveUp(longest_wait_s(self._slowest_bound_s()))
         levels, limit = self._levels(len(arrivals)), self.load.phase.queue_limit
         return self.session.serve(self.load.requests, OpenLoop(arrivals, self.policy, give_up, levels, limit))
 
-    def _trace(self, rate: float, duration_s: float) -> NDArray[np.float64] | None:
-        """The trace's arrivals at ``rate``, closer together or farther apart; None: the phase has no trace."""
+    def _trace(self, rate: float, duration_s: float, offset_s: float = 0.0) -> NDArray[np.float64] | None:
+        """The trace's arrivals at ``rate``, closer together or farther apart; None: the phase has no trace.
+
+        Those of ``duration_s`` from ``offset_s`` on; past its end the trace begins again.
+        """
         trace = np.asarray(self.load.phase.arrivals_s)
         own = own_rate(self.load.phase.arrivals_s)
         if own is None:
             return None
         scaled = (trace - trace[0]) * (own / rate)
-        return np.asarray(scaled[: max(1, int(np.searchsorted(scaled, duration_s)))])
+        first = int(np.searchsorted(scaled, offset_s % (scaled[-1] + 1 / rate)))
+        rest = scaled[first:] - (scaled[first] if first else 0.0)
+        return np.asarray(rest[: max(1, int(np.searchsorted(rest, duration_s)))])
 
     def _levels(self, count: int) -> NDArray[np.int64] | None:
         """The priority level of each request: drawn by the phase's shares, the same for every candidate."""
@@ -142,7 +172,8 @@ class ServedPhase:
         weights = np.asarray(shares) / sum(shares)
         return np.random.default_rng(_SEED).choice(len(shares), size=count, p=weights).astype(np.int64)
 
-    def _guess(self) -> float:
+    def guess(self) -> float:
+        """A rate that it can bear, by its profile."""
         return 0.7 * capacity_per_s(self.service, self.policy.instances)
 
     def _slowest_bound_s(self) -> float | None:
@@ -152,7 +183,7 @@ class ServedPhase:
         allowed = seek_s(self.load.phase, self.plan.phase_limit_s)
         ends = self.clock.now_s() + allowed
         return highest_rate(
-            lambda rate: self._probe(rate, allowed / 3), self._guess(), lambda: self.clock.now_s() >= ends
+            lambda rate: self._probe(rate, allowed / 3), self.guess(), lambda: self.clock.now_s() >= ends
         )
 
     def _probe(self, rate: float, longest_s: float) -> Verdict:

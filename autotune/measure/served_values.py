@@ -103,12 +103,17 @@ def served_energy(phase: ServedPhase, model: PowerModel | None, cpus: int) -> di
 
 
 def served_arrays(phase: ServedPhase, prefix: str = "") -> dict[str, NDArray[np.generic]]:
-    """Raw samples by name: each request's scheduled arrival, latency and lag, and the rows of each batch."""
+    """Raw samples by name: each request's scheduled arrival, latency and lag, the rows of each batch, and how many requests
+    each piece of the load had, where it was measured in pieces.
+    """
     served = phase.served
     if served is None:
         return {}
     name = f"{prefix}{phase.load.name}"
-    return {
+    pieces: dict[str, NDArray[np.generic]] = (
+        {f"{name}_piece_requests": np.asarray(phase.pieces)} if phase.pieces else {}
+    )
+    return pieces | {
         f"{name}_arrivals_s": served.arrivals_s,
         f"{name}_request_latency_s": served.latency_s,
         f"{name}_lag_s": served.lag_s,

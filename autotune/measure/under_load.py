@@ -14,6 +14,7 @@ from autotune.core.ports import Session
 from autotune.core.power import PowerModel
 from autotune.core.values import Value
 from autotune.measure.loads import Against, Measured, PhaseLoad
+from autotune.measure.pieces import PiecedLoad
 from autotune.measure.served_phase import ServedPhase, can_serve
 from autotune.measure.served_values import (
     predicted_values,
@@ -62,11 +63,17 @@ class UnderLoad:
         model: PowerModel | None,
         cpus: int,
     ) -> Measured:
-        """Measure both sides one after the other, one stopped; add this side's metrics, and the ratios."""
+        """Measure both sides, one stopped; add this side's metrics, the ratios, and those of a load in pieces pair by pair."""
         mine, theirs = replace(measured), Measured(metrics={})
+        series: dict[str, NDArray[np.float64]] = {}
         for phase, opposite in zip(self._phases, other._phases, strict=True):
-            _while_stopped(against.session, phase.measure)
-            _while_stopped(session, opposite.measure)
+            pieces = phase.plan.piece_s
+            if pieces is None:
+                _while_stopped(against.session, phase.measure)
+                _while_stopped(session, opposite.measure)
+            else:
+                both = PiecedLoad(phase, opposite, (session, against.session))
+                series |= _in_pieces(both, pieces, self._names[:1], model, cpus)
         mine, theirs = self._added(mine, model, cpus), other._added(theirs, model, cpus)
         fresh = {name: value for name, value in mine.metrics.items() if name not in measured.metrics}
         return replace(
@@ -74,6 +81,7 @@ class UnderLoad:
             ratios={**measured.ratios, **served_ratios(fresh, theirs.metrics)},
             theirs={**measured.theirs, **theirs.metrics},
             arrays={**mine.arrays, **other._arrays("against_")},
+            series={**measured.series, **series},
         )
 
     def _added(self, measured: Measured, power: PowerModel | None, cpus: int) -> Measured:
@@ -90,6 +98,18 @@ class UnderLoad:
 
     def _arrays(self, prefix: str) -> dict[str, NDArray[np.generic]]:
         return {name: array for phase in self._phases for name, array in served_arrays(phase, prefix).items()}
+
+
+def _in_pieces(
+    both: PiecedLoad, piece_s: float, names: Sequence[str], model: PowerModel | None, cpus: int
+) -> dict[str, NDArray[np.float64]]:
+    """The load at the phase's rate, then each side's highest rate where it is wanted."""
+    both.measure(piece_s)
+    session, other = both.sessions
+    if both.mine.load.seek_rate:
+        _while_stopped(other, both.mine.seek)
+        _while_stopped(session, both.theirs.seek)
+    return both.series(names, model, cpus)
 
 
 def _while_stopped(other: Session, measure: Callable[[], None]) -> None:

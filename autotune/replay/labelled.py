@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autotune.core.deployment import ExportedConfig
+from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
 
 __all__ = ["Batch", "Labelled", "read_labelled"]
@@ -23,15 +24,13 @@ class Labelled:
     generated: bool
 
 
-def read_labelled(spec: str | None, config: ExportedConfig, model: Path) -> Labelled:
+def read_labelled(spec: str | None, config: ExportedConfig, facts: ModelFacts) -> Labelled:
     """Read the data's confirm part, split, and preprocessed, as in the search; ``spec`` None: generated inputs.
 
-    Raises ``UserError``.
+    ``facts`` of the model that takes them. Raises ``UserError``.
     """
     from autotune.data import batches, holds_images, open_data, open_dataset
-    from autotune.models import read_model
 
-    facts = read_model(model)
     steps = config.quality.preprocess if spec is not None and holds_images(Path(spec)) else None
     data = open_data(spec, facts, config.quality.seed, steps)
     dataset = open_dataset(data, facts)

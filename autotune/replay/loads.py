@@ -10,8 +10,10 @@ import numpy as np
 
 from autotune.core.deployment import Batching
 from autotune.core.limits import parse_limit
+from autotune.core.model import ModelFacts
 from autotune.core.samples import Requests, Tensors
 from autotune.core.workload import Phase, Workload
+from autotune.replay.mixtures import mixed_requests
 
 if TYPE_CHECKING:
     from autotune.measure import PhaseLoad
@@ -29,10 +31,12 @@ def phase_loads(
     batch: int,
     batching: Batching | None = None,
     seek_rate: bool = False,
+    facts: ModelFacts | None = None,
 ) -> tuple[PhaseLoad, ...]:
     """The requests of each phase that can be measured: ``inputs`` one by one, or joined into batches for offline phases.
 
     ``batching`` is the policy that a server's requests meet, None: one by one; ``seek_rate``: its highest rate is wanted.
+    ``facts`` of the model are needed where the load mixes shapes; None: every request is one of ``inputs``.
     """
     from autotune.measure import PhaseLoad
 
@@ -40,7 +44,7 @@ def phase_loads(
     return tuple(
         PhaseLoad(
             phase,
-            _requests(phase, inputs, batch),
+            _requests(phase, inputs, batch, facts),
             batching=batching if phase.scenario in ("server", "multi_stream") else None,
             limits=tuple(parse_limit(text) for text in phase.limits),
             seek_rate=seek_rate and phase.scenario == "server",
@@ -49,7 +53,9 @@ def phase_loads(
     )
 
 
-def _requests(phase: Phase, inputs: Sequence[Tensors], batch: int) -> Requests:
+def _requests(phase: Phase, inputs: Sequence[Tensors], batch: int, facts: ModelFacts | None) -> Requests:
+    if phase.shapes and facts is not None:
+        return mixed_requests(phase, inputs, batch if phase.scenario == "offline" else 1, facts)
     if phase.scenario != "offline" or batch == 1:
         return Requests(key=phase.scenario, inputs=tuple(inputs[:_SAMPLES]))
     count = max(1, min(_SAMPLES, len(inputs)) // batch)

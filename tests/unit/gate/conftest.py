@@ -17,6 +17,7 @@ from autotune.core.deployment import Deployment, ExportedConfig, SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import MeasureError, OpenError
 from autotune.core.samples import Requests, Samples, Tensors
+from autotune.core.serving import Load, OpenLoop, Served
 from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN
 from autotune.export import exported_config
@@ -67,6 +68,7 @@ class VirtualSession:
     model: Model
     clock: VirtualClock
     machine: NoisyMachine
+    arrivals: list[Any] = field(default_factory=list)
     base_s: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +94,27 @@ class VirtualSession:
         latency = np.full(count, self.base_s * self.machine.slowness(self.clock.now_s()) * noise)
         self.clock.sleep(float(latency.sum()))
         return Samples(latency, requests.items, float(latency.sum()), memory_bytes=self.model.memory_bytes)
+
+    def serve(self, requests: Requests, load: Load) -> Served:
+        """One instance, first come, first served."""
+        assert isinstance(load, OpenLoop)
+        self.arrivals.append(load.arrivals_s)
+        free, latency = 0.0, []
+        for arrival in load.arrivals_s:
+            noise = 1 + 0.03 * abs(self.machine.generator.standard_normal())
+            free = max(free, arrival) + self.base_s * self.machine.slowness(self.clock.now_s()) * noise
+            latency.append(free - arrival)
+        count, wall = len(latency), max(free, float(load.arrivals_s[-1]))
+        self.clock.sleep(wall)
+        return Served(
+            load.arrivals_s,
+            np.asarray(latency),
+            np.zeros(count),
+            np.ones(count, dtype=np.int64),
+            busy_s=count * self.base_s,
+            wall_s=wall,
+            memory_bytes=self.model.memory_bytes,
+        )
 
     def pause(self) -> None: ...
 
@@ -130,7 +153,7 @@ def config(tmp_path: Path) -> ExportedConfig:
 @pytest.fixture
 def gates(config: ExportedConfig) -> SimpleNamespace:
     """``run(head, baseline, …)`` gates two virtual models; ``clock`` is that of the latest run."""
-    made = SimpleNamespace(Model=Model, inputs=inputs, opened=[])
+    made = SimpleNamespace(Model=Model, inputs=inputs, opened=[], arrivals=[], config=config)
 
     def run(
         head: Model | None = None,
@@ -150,7 +173,7 @@ def gates(config: ExportedConfig) -> SimpleNamespace:
 
         def open_side(side: Artifact, device: DeviceSpec) -> VirtualSession:
             made.opened.append(side.model)
-            return VirtualSession(models[side.model], clock, machine)
+            return VirtualSession(models[side.model], clock, machine, made.arrivals)
 
         sides = {
             who: Side(who, who, artifact(who, models[who].size_bytes), 1, original_sha256="0")  # type: ignore[arg-type]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from autotune.gate.evidence import Counted, Paired, Peaks
+from autotune.gate.counted import Counted, Peaks
+from autotune.gate.evidence import Paired
 from autotune.gate.judging import FALSE_FAILURE, Levels, judge, settling_factor
 from autotune.measure.intervals import Interval
 
@@ -117,3 +118,11 @@ def test_few_pairs_say_nothing_for_certain() -> None:
     assert not few.beyond(0.05, 0.01)
     assert enough.beyond(0.05, 0.01)
     assert not Paired("min", (np.full(7, 0.5),)).within(0.05, 0.05)
+
+
+def test_one_attempt_among_many_neither_makes_a_loss_nor_hides_one() -> None:
+    slow, same = np.full(20, 1.05), np.full(20, 1.0)
+    assert Paired("min", (slow, slow)).confirmed(0.02)
+    assert not Paired("min", (slow, same)).confirmed(0.02)
+    assert Paired("min", (slow, slow, same, slow, slow)).confirmed(0.02)
+    assert not Paired("min", (slow, same, same)).confirmed(0.02)
