@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autotune.core.errors import UserError
+from autotune.core.serving_promise import PROMISE
 
 __all__ = ["MissingBaseline", "baseline_folder", "is_run", "point_of"]
 
@@ -76,7 +77,8 @@ def _export(named: str, target: Path) -> None:
     run = Run.open(found[0])
     if run.front.kind == "simulated":
         raise UserError(
-            f"{named} is simulated, and would be compared with what is measured", "compare two simulated runs"
+            f"{named} was simulated, and would be compared with what is measured",
+            "compare two simulated ones, or two measured ones",
         )
     Exporter(RunFolder.open(run.path), run.front).export(run.point(found[1]), target)
 
@@ -123,7 +125,12 @@ def _unpack(archive: Path, target: Path) -> None:
 
 def _inner(folder: Path) -> Path:
     """The deployed folder itself, where it was packed or uploaded inside another one."""
-    if (folder / "config.json").is_file() or not folder.is_dir():
+    if _deployed(folder) or not folder.is_dir():
         return folder
-    inside = [entry for entry in folder.iterdir() if (entry / "config.json").is_file()]
+    inside = [entry for entry in folder.iterdir() if _deployed(entry)]
     return inside[0] if len(inside) == 1 else folder
+
+
+def _deployed(folder: Path) -> bool:
+    """By the file that every export has: of what was measured, or of what was simulated."""
+    return any((folder / name).is_file() for name in ("config.json", PROMISE))

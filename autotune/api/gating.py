@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autotune.api.baselines import baseline_folder, is_run, point_of
+from autotune.api.gating_simulated import SimulatedPoint, gate_against_simulated, is_promise, simulated_point
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
@@ -18,7 +19,7 @@ from autotune.gate.entries import failed_entry
 from autotune.gate.quality import Questions, questions
 from autotune.gate.sides import Side, SideFailure, folder_side
 from autotune.gate.speed import Effort
-from autotune.gate.tolerances import DEFAULTS, HYPERVOLUME
+from autotune.gate.tolerances import DEFAULTS, HYPERVOLUME, require_measurable
 from autotune.gate.verdict import GateReport, overall
 from autotune.replay.facts import facts_of
 from autotune.replay.folder import is_exported
@@ -55,8 +56,13 @@ def gate(asked: GateRequest, clock: Clock | None = None, begin: Callable[[], obj
     """
     if is_run(Path(asked.head)) and is_run(Path(asked.baseline)):
         return _gate_fronts(asked)
+    if (simulated := simulated_point(asked.baseline)) is not None:
+        return _gate_simulated(asked, simulated, begin)
     with ExitStack() as stack:
         folder = stack.enter_context(baseline_folder(asked.baseline, asked.tracking_uri))
+        if is_promise(folder) and (fetched := simulated_point(asked.baseline, folder)) is not None:
+            return _gate_simulated(asked, fetched, begin)
+        require_measurable(asked.tolerances)
         _refuse_lost_acceptance(asked, folder)
         baseline, config = stack.enter_context(folder_side("baseline", folder, asked.baseline))
         questions = _questions(asked, baseline, config, folder)
@@ -68,6 +74,14 @@ def gate(asked: GateRequest, clock: Clock | None = None, begin: Callable[[], obj
             )
         except SideFailure as failure:  # a head that cannot even be built
             return _unbuilt(asked, config, failure)
+
+
+def _gate_simulated(asked: GateRequest, baseline: SimulatedPoint, begin: Callable[[], object]) -> GateReport:
+    for option, given in (("--data", asked.data), ("--as-is", asked.as_is), ("--accept", asked.accepting)):
+        if given:
+            raise UserError(f"{option} means nothing here: {baseline.text} was simulated", "leave it out")
+    begin()
+    return gate_against_simulated(asked.head, baseline, asked.tolerances)
 
 
 def _unbuilt(asked: GateRequest, config: ExportedConfig, failure: SideFailure) -> GateReport:
@@ -117,6 +131,11 @@ def _head(asked: GateRequest, config: ExportedConfig, baseline: Path, stack: Exi
     if asked.as_is:
         raise UserError(f"--as-is takes a model file, and {asked.head} is none", "leave --as-is out")
     if point_of(asked.head) is None and not is_exported(path):
+        if is_promise(path):
+            raise UserError(
+                f"{asked.head} was simulated, and {asked.baseline} was measured",
+                "compare two simulated ones, or two measured ones",
+            )
         what = "is no model file and no exported folder" if path.exists() else "does not exist"
         raise UserError(f"{asked.head} {what}", "give a model, a folder that `autotune export` wrote, or RUN:POINT")
     folder = stack.enter_context(baseline_folder(asked.head))

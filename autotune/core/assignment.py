@@ -15,6 +15,7 @@ from autotune.core.model import ModelFacts
 from autotune.core.objective import Objective
 from autotune.core.ownership import Ownership
 from autotune.core.power import PowerModel
+from autotune.core.simulation import Simulation
 from autotune.core.trial import Trial
 from autotune.core.values import Value
 from autotune.core.workload import Workload
@@ -53,6 +54,17 @@ class SearchContext(Record):
     ownership: Ownership | None = None
     environment: Environment
     seed: int = 0
+
+    @property
+    def simulation(self) -> Simulation:
+        """How simulated trials are computed."""
+        return Simulation(
+            limits=self.limits,
+            confidence=self.confidence,
+            seed=self.seed,
+            ownership=self.ownership,
+            fleet=self.fleet,
+        )
 
     def device(self, name: str) -> DeviceSpec:
         """The device of that name. Raises ``KeyError``."""

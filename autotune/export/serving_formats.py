@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from autotune.core.errors import UserError
 from autotune.core.front import Front, Point
+from autotune.core.serving_promise import PROMISE, ServingPromise
 from autotune.export.kubernetes import kserve_files, kubernetes_files
 from autotune.export.ray_serve import ray_serve_files
 from autotune.export.served import ServedModel, served_model
@@ -34,27 +34,25 @@ def serving_files(front: Front, point: Point, search: SearchFile, format: str) -
     """Every file of the folder by its name. What was simulated is ``estimated`` of a server that nobody has run yet."""
     device = search.context.device(point.device)
     served = served_model(point, device, search.facts.stem)
-    metrics = {
-        name: value.model_copy(update={"provenance": "estimated"}).model_dump(mode="json")
-        for name, value in point.metrics.items()
-    }
-    promise = {
-        "schema": "autotune/promise/1",
-        "format": format,
-        "source": {"search": front.search, "point": point.id, "model_sha256": search.model.sha256},
-        "device": device.name,
-        "devices_per_replica": served.devices,
-        "replicas": served.replicas,
-        "candidate": dict(point.candidate),
-        "workload": front.workload.model_dump(mode="json"),
-        "metrics": metrics,
-    }
+    promise = ServingPromise(
+        format=format,
+        model=search.facts.stem,
+        source={"search": front.search, "point": point.id, "model_sha256": search.model.sha256},
+        device=device.name,
+        devices_per_replica=served.devices,
+        replicas=served.replicas,
+        candidate=point.candidate,
+        workload=front.workload,
+        metrics={name: value.model_copy(update={"provenance": "estimated"}) for name, value in point.metrics.items()},
+        objectives=tuple(objective.metric for objective in front.objectives),
+        simulation=search.context.simulation,
+    )
     told = f"# Point {point.id} of the search {front.search}, simulated: what is expected of it is estimated (promise.json).\n"
     files = {
         name: told + text if name.endswith(_COMMENTED) else text
         for name, text in SERVING_FORMATS[format](served).items()
     }
-    return files | {"promise.json": json.dumps(promise, indent=2) + "\n", "README.md": _readme(served, format)}
+    return files | {PROMISE: promise.to_json(indent=2) + "\n", "README.md": _readme(served, format)}
 
 
 def write_serving(folder: Path, files: Mapping[str, str]) -> None:

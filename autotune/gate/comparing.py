@@ -107,7 +107,7 @@ def gate_sides(
     """Compare two sides that can be opened. ``config`` is the baseline's; ``asked`` what both are asked, and timed
     with.
 
-    Raises ``UserError`` for a simulated baseline: what was measured is not compared with what was simulated.
+    Raises ``UserError`` when there is nothing to run, or the baseline's device was simulated.
     """
     if config.device.kind == "simulated":
         raise UserError("the baseline is simulated, and the head would be measured", "gate runs of simulated searches")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.metrics import Metric, find_metric, percentile_of
 
-__all__ = ["DEFAULTS", "HYPERVOLUME", "gateable", "parse_tolerances", "widened"]
+__all__ = ["DEFAULTS", "HYPERVOLUME", "gateable", "parse_tolerances", "require_measurable", "widened"]
 
 HYPERVOLUME = "hypervolume"
 
@@ -28,6 +28,10 @@ tolerance is given."""
 
 _JUDGED = (*DEFAULTS, "energy", "latency_p90", "latency_p99", "response_p90", "response_p99", "goodput", "max_rate")
 _TIMES = ("latency_p", "response_p")
+_SIMULATED = (
+    *("ttft_p", "tpot_p", "itl_p", "latency_p", "response_p", "output_throughput", "utilisation", "kv_waste"),
+    *("energy_per_token", "power", "cost_per_million_tokens", "cost_per_month", "device_count"),
+)
 _TOLERANCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*")
 
 
@@ -38,6 +42,19 @@ def parse_tolerances(texts: Sequence[str]) -> dict[str, float]:
 
 def gateable(name: str) -> bool:
     """Whether a gate can judge this metric at all."""
+    return _measurable(name) or name.startswith(_SIMULATED)
+
+
+def require_measurable(metrics: Iterable[str]) -> None:
+    """Raise ``UserError`` for a metric that only simulated baselines have."""
+    for metric in metrics:
+        if not _measurable(metric):
+            raise UserError(
+                f"--tolerance {metric}: only a simulated baseline has it", f"measured: {', '.join(_JUDGED)}"
+            )
+
+
+def _measurable(name: str) -> bool:
     if name == HYPERVOLUME:
         return True
     find_metric(name)

@@ -6,8 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from autotune.api.gating import GateRequest, gate
+from autotune.core.errors import UserError
 
 
 def autotune(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -85,3 +89,45 @@ def test_the_measurement_that_would_help_most_is_named_with_its_row(searched: Pa
     assert bool(found["row"]) == (found["found"]["trial"] is not None)
     said = autotune("simulate", "--next-measurement", "run", cwd=searched).stdout
     assert said.startswith(("Measure t0", "No single measurement"))
+
+
+def test_a_simulated_baseline_is_simulated_again_and_compared_exactly(searched: Path) -> None:
+    baseline = f"{searched / 'run'}:knee"
+    same = gate(GateRequest("llama-3.1-8b", baseline))
+    assert (same.verdict, same.attempts, same.machine) == ("passed", 0, None)
+    assert {entry.loss.value for entry in same.compared if entry.loss is not None} == {0.0}
+    judged = {entry.metric for entry in same.compared if entry.standing == "within"}
+    assert judged == {"ttft_p90", "tpot_p50", "cost_per_month", "energy_per_token"}
+    assert gate(GateRequest(baseline, baseline)).verdict == "passed"
+    larger = gate(GateRequest("llama-3.1-70b", baseline))
+    assert larger.verdict == "failed"
+    assert larger.exit_code() == 1
+
+
+def test_the_folder_that_configures_a_server_is_a_baseline_too(searched: Path) -> None:
+    done = autotune("export", "run", "--point", "knee", "--format", "kubernetes", "-o", "server", cwd=searched)
+    assert done.returncode == 0, done.stderr
+    command = ["gate", "llama-3.1-8b", "--baseline", "server", "--tolerance", "ttft_p50=0%", "--report", "gate.json"]
+    done = autotune(*command, cwd=searched)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((searched / "gate.json").read_text())
+    assert {one["metric"]: one["standing"] for one in report["compared"]}["ttft_p50"] == "within"
+    done = autotune("gate", "server", "--baseline", "server", cwd=searched)
+    assert done.returncode == 2
+    assert "does not say what model" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "words"),
+    [
+        ("model.onnx", {}, "would be measured"),
+        ("llama-3.1-8b", {"accepting": {"ttft_p90": "meant"}}, "--accept"),
+        ("llama-3.1-8b", {"tolerances": {"fidelity_": 0.1}}, "does not know"),
+        ("lama-3.1-8b", {}, "did you mean 'llama-3.1-8b'"),
+    ],
+)
+def test_what_cannot_be_compared_with_a_simulated_baseline_is_refused(
+    searched: Path, head: str, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        gate(GateRequest(head, f"{searched / 'run'}:knee", **options))

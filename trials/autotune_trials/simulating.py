@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import cache
 
 from autotune import plugins
 from autotune.core.assignment import Assignment
 from autotune.core.errors import UserError
 from autotune.core.ports import Simulating
+from autotune.core.simulated import simulated_metrics
 from autotune.core.trial import Measurement
-from autotune.core.values import Value
-from autotune.core.workload import Workload
-from autotune_trials.replicas import fleet_metrics
 
 __all__ = ["is_simulated", "simulated"]
 
@@ -24,32 +21,16 @@ def is_simulated(assignment: Assignment) -> bool:
 
 def simulated(assignment: Assignment) -> Measurement:
     """Compute the trial's metrics: of one replica, or of the fleet that the rate needs. Raises ``TrialError``."""
-    context = assignment.context
-    at = _simulation(assignment)
-    if context.fleet is None:
-        return Measurement(metrics=dict(at(context.workload)))
-    metrics = fleet_metrics(context.fleet, context.workload, context.limits, at)
-    return Measurement(metrics=metrics)
-
-
-def _simulation(assignment: Assignment) -> Callable[[Workload], Mapping[str, Value]]:
     context, candidate = assignment.context, assignment.trial.candidate
-    backend = _simulating(str(candidate["runtime"]))
-    device = context.device(assignment.trial.device)
-
-    def at(workload: Workload) -> Mapping[str, Value]:
-        return backend.simulate(
-            context.model,
-            candidate,
-            device,
-            workload,
-            limits=context.limits,
-            confidence=context.confidence,
-            seed=context.seed,
-            own=context.ownership,
-        )
-
-    return at
+    metrics = simulated_metrics(
+        _simulating(str(candidate["runtime"])),
+        context.model,
+        candidate,
+        context.device(assignment.trial.device),
+        context.workload,
+        context.simulation,
+    )
+    return Measurement(metrics=metrics)
 
 
 @cache

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from autotune.core.errors import MeasureError
 from autotune.core.fleet import Fleet
 from autotune.core.limits import parse_limit
+from autotune.core.replicas import MOST_REPLICAS, fleet_metrics, sampled
 from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN, Workload
-from autotune_trials.replicas import MOST_REPLICAS, fleet_metrics, sampled
 
 CHAT = BUILT_IN["chat"]
 
