@@ -64,6 +64,8 @@ def _local(named: str) -> Path:
             f"there is no baseline {named}",
             f"make one: autotune search MODEL -o RUN && autotune export RUN -o {named}  (or pass once: --first-run pass)",
         )
+    if is_run(path):
+        raise UserError(f"the baseline {named} is a run, and the head is none", f"name a point of it: {named}:knee")
     return path
 
 

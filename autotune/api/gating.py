@@ -12,7 +12,7 @@ from autotune.api.gating_simulated import SimulatedPoint, gate_against_simulated
 from autotune.core.clock import Clock, SystemClock
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
-from autotune.gate.accepted import Acceptance, read_accepted, write_accepted
+from autotune.gate.accepted import Acceptance, Accepted, read_accepted, require_acceptable, write_accepted
 from autotune.gate.built import head_facts, model_side
 from autotune.gate.comparing import Terms, gate_sides
 from autotune.gate.entries import failed_entry
@@ -65,13 +65,13 @@ def gate(asked: GateRequest, clock: Clock | None = None, begin: Callable[[], obj
         require_measurable(asked.tolerances)
         _refuse_lost_acceptance(asked, folder)
         baseline, config = stack.enter_context(folder_side("baseline", folder, asked.baseline))
+        accepted = read_accepted(folder)
         questions = _questions(asked, baseline, config, folder)
         head = _head(asked, config, folder, stack)
         begin()
         try:
-            return _gate_sides(
-                asked, stack.enter_context(head), baseline, config, folder, clock or SystemClock(), questions
-            )
+            sides = (stack.enter_context(head), baseline)
+            return _gate_sides(asked, sides, config, folder, accepted, clock or SystemClock(), questions)
         except SideFailure as failure:  # a head that cannot even be built
             return _unbuilt(asked, config, failure)
 
@@ -98,22 +98,21 @@ def _unbuilt(asked: GateRequest, config: ExportedConfig, failure: SideFailure) -
 
 def _gate_sides(
     asked: GateRequest,
-    head: Side,
-    baseline: Side,
+    sides: tuple[Side, Side],
     config: ExportedConfig,
     folder: Path,
+    accepted: Accepted,
     clock: Clock,
     questions: Questions,
 ) -> GateReport:
+    head, baseline = sides
     here = environment_here()
     report = gate_sides(
         head,
         baseline,
         config,
         questions,
-        Terms(
-            Effort(asked.budget_s, asked.max_budget_s, clock), asked.tolerances, read_accepted(folder), asked.accepting
-        ),
+        Terms(Effort(asked.budget_s, asked.max_budget_s, clock), asked.tolerances, accepted, asked.accepting),
         instruments_for(config, here, clock),
         here,
     )
@@ -135,6 +134,10 @@ def _head(asked: GateRequest, config: ExportedConfig, baseline: Path, stack: Exi
             raise UserError(
                 f"{asked.head} was simulated, and {asked.baseline} was measured",
                 "compare two simulated ones, or two measured ones",
+            )
+        if is_run(path):
+            raise UserError(
+                f"{asked.head} is a run, and {asked.baseline} is none", f"name a point of it: {asked.head}:knee"
             )
         what = "is no model file and no exported folder" if path.exists() else "does not exist"
         raise UserError(f"{asked.head} {what}", "give a model, a folder that `autotune export` wrote, or RUN:POINT")
@@ -169,6 +172,8 @@ def _refuse_lost_acceptance(asked: GateRequest, folder: Path) -> None:
             f"--accept writes into the baseline's folder, and {asked.baseline} is none here",
             "fetch it first (autotune export … -o DIR), and gate against that folder",
         )
+    if asked.accepting:
+        require_acceptable(folder)
 
 
 def _accept(asked: GateRequest, report: GateReport, baseline: Side, head: Side, folder: Path) -> None:

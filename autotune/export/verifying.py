@@ -77,7 +77,7 @@ class _Given:
 
     @property
     def inputs(self) -> tuple[Tensors, ...]:
-        if self.samples is not None and len(self.samples):
+        if self.samples is not None:
             return tuple(self.samples.inputs)
         return tuple(inputs for inputs, _ in self.labelled.batches) if self.labelled is not None else ()
 
@@ -85,6 +85,7 @@ class _Given:
 def _read_given(folder: Path, config: ExportedConfig, data: str | None, both: Sides) -> _Given:
     file = folder / "samples.npz"
     samples = read_samples(file) if file.is_file() else None
+    samples = samples if samples is not None and len(samples) else None
     sampled = data is None and samples is not None
     if sampled and not mixes(config.promise.workload):
         return _Given(samples, None)
@@ -111,7 +112,7 @@ def _static(config: ExportedConfig, both: Sides, given: _Given, *, another: bool
 
 
 def _outputs_and_quality(config: ExportedConfig, both: Sides, given: _Given) -> tuple[Compared, tuple[Compared, ...]]:
-    expected = given.samples.outputs[0] if given.samples is not None and len(given.samples) else None
+    expected = given.samples.outputs[0] if given.samples is not None else None
     with ExitStack() as stack:
         run = stack.enter_context(open_side(both.exported, both.device)).outputs
         outputs = check_outputs_sane(run, given.inputs[0], expected)

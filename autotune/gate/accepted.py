@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,17 @@ from pydantic import Field, ValidationError
 
 from autotune.core.errors import UserError
 from autotune.core.frozen import FileRecord, Record
-from autotune.gate.tolerances import gateable
+from autotune.gate.tolerances import gateable, once
 
-__all__ = ["ACCEPTED", "Acceptance", "Accepted", "parse_accept", "read_accepted", "write_accepted"]
+__all__ = [
+    "ACCEPTED",
+    "Acceptance",
+    "Accepted",
+    "parse_accept",
+    "read_accepted",
+    "require_acceptable",
+    "write_accepted",
+]
 
 ACCEPTED = "accepted.json"
 
@@ -45,15 +54,14 @@ class Accepted(FileRecord):
 
 def parse_accept(texts: Sequence[str]) -> dict[str, str]:
     """Read ``"latency_p50: bigger vocabulary"`` as reasons by metric. Raises ``UserError``."""
-    reasons = {}
-    for text in texts:
-        match = _ACCEPT.fullmatch(text)
-        if match is None:
-            raise UserError(f"--accept {text!r} gives no reason", 'write "METRIC: why it is intended"')
-        if not gateable(match[1]):
-            raise UserError(f"--accept {text!r}: a gate does not judge {match[1]}", "name a metric that failed")
-        reasons[match[1]] = match[2]
-    return reasons
+    return once("--accept", [_reason(text) for text in texts])
+
+
+def require_acceptable(folder: Path) -> None:
+    """Raise ``UserError``, before anything is measured, when nothing can be accepted into the folder."""
+    file = folder / ACCEPTED
+    if not os.access(folder, os.W_OK) or file.is_dir():
+        raise UserError(f"--accept writes {file}, which cannot be written", "is the folder read-only?")
 
 
 def read_accepted(folder: Path) -> Accepted:
@@ -65,6 +73,15 @@ def read_accepted(folder: Path) -> Accepted:
         return Accepted.model_validate_json(file.read_bytes())
     except (OSError, ValidationError) as error:
         raise UserError(f"{file} cannot be read", "restore it from version control, or delete it") from error
+
+
+def _reason(text: str) -> tuple[str, str]:
+    match = _ACCEPT.fullmatch(text)
+    if match is None:
+        raise UserError(f"--accept {text!r} gives no reason", 'write "METRIC: why it is intended"')
+    if not gateable(match[1]):
+        raise UserError(f"--accept {text!r}: a gate does not judge {match[1]}", "name a metric that failed")
+    return match[1], match[2]
 
 
 def write_accepted(folder: Path, new: Sequence[Acceptance]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from autotune.core.errors import UserError, nearest
 from autotune.core.metrics import Metric, find_metric, percentile_of
 
-__all__ = ["DEFAULTS", "HYPERVOLUME", "gateable", "parse_tolerances", "require_measurable", "widened"]
+__all__ = ["DEFAULTS", "HYPERVOLUME", "gateable", "once", "parse_tolerances", "require_measurable", "widened"]
+
+Given = TypeVar("Given")
 
 HYPERVOLUME = "hypervolume"
 
@@ -36,8 +39,18 @@ _TOLERANCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\d+\.?\d*|\.\d+)\s*
 
 
 def parse_tolerances(texts: Sequence[str]) -> dict[str, float]:
-    """Return the given tolerances by metric. Raises ``UserError`` for what cannot be read or judged."""
-    return dict(_parse(text) for text in texts)
+    """Return the given tolerances by metric. Raises ``UserError`` for what cannot be read or judged, or is said twice."""
+    return once("--tolerance", [_parse(text) for text in texts])
+
+
+def once(option: str, given: Sequence[tuple[str, Given]]) -> dict[str, Given]:
+    """What was given by metric. Raises ``UserError`` when two say something of one metric."""
+    found: dict[str, Given] = {}
+    for metric, value in given:
+        if metric in found:
+            raise UserError(f"{option} {metric} is given twice: {found[metric]} and {value}", "give one of them")
+        found[metric] = value
+    return found
 
 
 def gateable(name: str) -> bool:

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +220,55 @@ def test_the_gate_imports_neither_ray_nor_mlflow_nor_optuna(baseline: Path, mode
     last = done.stdout.strip().splitlines()[-1]
     assert last.startswith("imported []"), done.stderr
     assert json.loads((tmp_path / "gate.json").read_text())["schema"] == "autotune/gate/1"
+
+
+REFUSED: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
+    "no such head": (lambda place: {"head": place / "none.onnx"}, "does not exist"),
+    "a head that is no export": (lambda place: {"head": place}, "no exported folder"),
+    "junk as the head": (lambda place: {"head": _junk(place / "junk.onnx")}, "junk.onnx"),
+    "no such data": (lambda place: {"data": str(place / "none.npz")}, "none.npz"),
+    "damaged samples": (lambda place: {"spoil": "samples.npz"}, "is damaged"),
+    "a damaged config": (lambda place: {"spoil": "config.json"}, "config.json"),
+    "damaged acceptances": (lambda place: {"spoil": "accepted.json"}, "accepted.json"),
+    "a metric that is only simulated": (lambda place: {"tolerances": {"ttft_p50": 0.1}}, "simulated"),
+}
+
+
+@pytest.mark.parametrize(("made", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_is_refused_before_anything_runs(
+    baseline: Path, model: Path, tmp_path: Path, made: Callable[[Path], dict[str, Any]], words: str
+) -> None:
+    options = made(tmp_path)
+    if "spoil" in options:
+        _junk(baseline / options.pop("spoil"))
+    begun: list[bool] = []
+    with pytest.raises(UserError) as refused:
+        request = GateRequest(str(options.pop("head", model)), str(baseline), **options)
+        gate(request, begin=lambda: begun.append(True))
+    assert words in refused.value.problem
+    assert not begun
+
+
+def test_a_run_and_a_folder_are_not_compared(baseline: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "a-run"
+    run.mkdir()
+    (run / "search.json").write_text("{}")
+    for head, against in ((run, baseline), (model, run)):
+        with pytest.raises(UserError, match="is a run") as refused:
+            quick(head, against)
+        assert ":knee" in refused.value.remedy
+
+
+def test_a_baseline_under_load_is_gated_under_load(tmp_path: Path, model: Path) -> None:
+    baseline = export(tmp_path / "baseline", model)
+    config = json.loads((baseline / "config.json").read_text())
+    config["promise"]["workload"] = {"name": "w", "phases": [{"scenario": "server", "rate_per_s": 200}]}
+    (baseline / "config.json").write_text(json.dumps(config))
+    report = quick(model, baseline, budget_s=6.0)
+    assert report.verdict != "failed"
+    assert {"latency_p50", "request_rate"} <= set(standings(report))
+
+
+def _junk(file: Path) -> Path:
+    file.write_bytes(b"junk")
+    return file

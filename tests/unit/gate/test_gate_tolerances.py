@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from autotune.core.errors import UserError
-from autotune.gate.accepted import Acceptance, parse_accept, read_accepted, write_accepted
-from autotune.gate.tolerances import parse_tolerances, widened
+from autotune.gate.accepted import Acceptance, parse_accept, read_accepted, require_acceptable, write_accepted
+from autotune.gate.tolerances import parse_tolerances, require_measurable, widened
 
 
 def test_percent_and_plain_numbers_are_read() -> None:
@@ -66,3 +67,39 @@ def test_a_damaged_file_of_acceptances_is_said(tmp_path: Path) -> None:
     (tmp_path / "accepted.json").write_text("{")
     with pytest.raises(UserError, match="cannot be read"):
         read_accepted(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("read", "texts"),
+    [(parse_tolerances, ("size=1%", "size=2%")), (parse_accept, ("size: meant", "latency_p50: too", "size: really"))],
+)
+def test_what_is_said_twice_of_one_metric_is_refused(
+    read: Callable[[Sequence[str]], object], texts: tuple[str, ...]
+) -> None:
+    with pytest.raises(UserError, match="size is given twice"):
+        read(texts)
+
+
+@pytest.mark.parametrize("metric", ["latency_p99", "response_p90", "request_rate", "goodput", "max_rate"])
+def test_metrics_under_load_can_be_judged(metric: str) -> None:
+    assert parse_tolerances([f"{metric}=20%"]) == {metric: 0.2}
+    require_measurable([metric])
+
+
+def test_what_only_a_simulation_knows_is_no_tolerance_of_a_measured_baseline() -> None:
+    assert parse_tolerances(["ttft_p90=5%"]) == {"ttft_p90": 0.05}
+    with pytest.raises(UserError, match="simulated"):
+        require_measurable(["size", "ttft_p90"])
+
+
+def test_a_folder_that_nothing_can_be_accepted_into_is_told_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_acceptable(tmp_path)
+    (tmp_path / "accepted.json").mkdir()
+    with pytest.raises(UserError, match="cannot be written"):
+        require_acceptable(tmp_path)
+    (tmp_path / "accepted.json").rmdir()
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(UserError, match="cannot be written"):
+        require_acceptable(tmp_path)
