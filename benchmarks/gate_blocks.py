@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +22,15 @@ from pathlib import Path
 import numpy as np
 
 from autotune.core.clock import SystemClock
-from autotune.core.plan import Plan
+from autotune.core.plan import PAIRED_SIDES, Plan
+from autotune.gate.speed import plan_of
+from autotune.gate.tolerances import DEFAULTS
 from autotune.host.cpus import counted_cpus
 from autotune.measure import Against, measure
 from benchmarks.built_models import conv_stack
 from benchmarks.neighbour import neighbour
 from benchmarks.record_series import TapingWatch, wait_for_calm
-from benchmarks.report import argument_parser
+from benchmarks.report import Figure, argument_parser, finish
 from benchmarks.subject import Subject, subject
 from benchmarks.tape import RECORDED, Tape, load_tapes, save_tapes, tape_of
 
@@ -35,6 +38,7 @@ __all__ = ["Block", "conditions", "load_blocks"]
 
 CONDITIONS = ("quiet", "neighbour")
 BLOCK_S = 16.0  # of each side: longer than the longest attempt of a gate with the default budget
+BUDGET_S, PHASES = 60.0, 2
 
 _SIDES = ("a", "b")
 
@@ -45,6 +49,12 @@ class Block:
 
     tapes: dict[str, Tape]
     opened_s: float
+
+    @property
+    def lasted_s(self) -> float:
+        """Seconds from the first round's beginning to the last one's."""
+        began = np.concatenate([tape.began_s for tape in self.tapes.values()])
+        return float(began.max() - began.min())
 
 
 def conditions(folder: Path = RECORDED) -> list[str]:
@@ -63,9 +73,10 @@ def load_blocks(condition: str, folder: Path = RECORDED) -> list[Block]:
 
 
 def main() -> int:
-    """Record every condition."""
+    """Record every condition, and print what was recorded beside what a gate needs of it."""
     asked = arguments()
     wanted = ("busy",) if asked.as_it_is else CONDITIONS
+    figures = list[Figure]()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         target = asked.to or (place / "recorded" if asked.quick else RECORDED)
@@ -74,10 +85,28 @@ def main() -> int:
             with neighbour(asked.seed) if condition == "neighbour" else nullcontext():
                 blocks = record(one, 60 * asked.minutes / len(wanted), patient=not asked.as_it_is)
             save(target, condition, blocks, one)
-            median = 1e3 * np.median([np.median(block.tapes["a"].medians_s) for block in blocks])
-            rounds = sum(len(block.tapes["a"]) for block in blocks)
-            print(f"{condition}: {len(blocks)} blocks, {rounds} pairs, median {median:.2f} ms", flush=True)
-    return 0
+            figures += recorded_figures(condition, blocks)
+    minutes = sum(block.lasted_s for condition in wanted for block in load_blocks(condition, target)) / 60
+    enough = asked.minutes * 0.9
+    figures.append(Figure("recorded in all", minutes, "min", f">= {enough:g}", minutes >= enough))
+    return finish("gate_blocks", figures, as_json=asked.json)
+
+
+def recorded_figures(condition: str, blocks: list[Block]) -> Iterator[Figure]:
+    """What was recorded under one condition. Each block has to last as long as an attempt of a gate may."""
+    pairs = sum(len(block.tapes["a"]) for block in blocks)
+    median_ms = 1e3 * float(np.median([np.median(block.tapes["a"].medians_s) for block in blocks]))
+    disturbed = float(np.mean(np.concatenate([block.tapes["a"].disturbed for block in blocks])))
+    shortest, needed = min(block.lasted_s for block in blocks), longest_attempt_s()
+    yield Figure(f"blocks, {condition}", float(len(blocks)), f"of {pairs} pairs, median {median_ms:.2f} ms")
+    yield Figure(f"disturbed rounds, {condition}", disturbed)
+    yield Figure(f"shortest block, {condition}", shortest, "s", f">= {needed:.3g}", shortest >= needed)
+
+
+def longest_attempt_s() -> float:
+    """Seconds of pairs that one attempt of a gate with the default budget takes at most: both phases, both sides."""
+    plan = plan_of(BUDGET_S, PHASES, DEFAULTS["latency_p50"])
+    return PHASES * PAIRED_SIDES * plan.phase_limit_s
 
 
 def arguments() -> Namespace:

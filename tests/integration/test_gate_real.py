@@ -242,8 +242,8 @@ def test_what_is_refused_is_refused_before_anything_runs(
     if "spoil" in options:
         _junk(baseline / options.pop("spoil"))
     begun: list[bool] = []
+    request = GateRequest(str(options.pop("head", model)), str(baseline), **options)
     with pytest.raises(UserError) as refused:
-        request = GateRequest(str(options.pop("head", model)), str(baseline), **options)
         gate(request, begin=lambda: begun.append(True))
     assert words in refused.value.problem
     assert not begun
