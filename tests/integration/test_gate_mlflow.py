@@ -25,6 +25,7 @@ REPORT = GateReport(
             standing="worse",
             loss=Value(value=0.2, unit="1", low=0.18, high=0.22),
             head=Value(value=6e-3, unit="s"),
+            reason="because " * 1200,
         ),
     ),
 )
@@ -43,6 +44,9 @@ def test_a_gate_is_a_run_of_its_own_experiment(tmp_path: Path) -> None:
     assert run.data.metrics["latency_p50_ms"] == pytest.approx(6.0)
     assert run.data.tags["autotune.gate"] == "failed"
     assert [file.path for file in client.list_artifacts(run_id)] == ["gate.md"]
+    whole = Path(client.download_artifacts(run_id, "gate.md", str(tmp_path))).read_text()
+    assert whole.count("because") == 1200
+    assert run.data.tags["mlflow.note.content"].endswith("in gate.md")
 
 
 def test_a_store_that_is_away_is_the_persons_to_mend(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from autotune.core.errors import UserError
 from autotune_trials.mlflow_names import safe_name
+from autotune_trials.mlflow_note import NOTE_LENGTH
 
 __all__ = ["GATE", "GATE_PREFIX", "log_gate"]
 
@@ -30,10 +31,19 @@ def log_gate(
     try:
         store, now_ms = Store(uri), int(time.time() * 1000)
         experiment = store.experiment(f"{GATE_PREFIX}{model}")
-        run_id = store.start(experiment, verdict, now_ms, {**tags, GATE: verdict, "mlflow.note.content": report})
+        told = {**tags, GATE: verdict, "mlflow.note.content": _note(report)}
+        run_id = store.start(experiment, verdict, now_ms, {name: text[:NOTE_LENGTH] for name, text in told.items()})
         store.log(run_id, now_ms, {safe_name(name): number for name, number in metrics.items()})
         store.attach(run_id, report, "gate.md")
         store.end(run_id, "FINISHED")
     except StoreError as error:
         raise UserError(f"MLflow: {error}", "check --tracking-uri or MLFLOW_TRACKING_URI") from error
     return run_id
+
+
+def _note(report: str) -> str:
+    """The report, or as much of it as a tag takes: the whole is the run's ``gate.md``."""
+    if len(report) <= NOTE_LENGTH:
+        return report
+    rest = "\n\n… the rest is in gate.md"
+    return report[: NOTE_LENGTH - len(rest)] + rest
