@@ -28,6 +28,7 @@ def test_percent_and_plain_numbers_are_read() -> None:
         ("latency_p50=5", "5 times"),
         ("latencyp50=5%", "no metric"),
         ("build_time=5%", "does not judge"),
+        ("latency_p5=5%", "does not judge latency_p5 .*latency_p50"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(text: str, says: str) -> None:
