@@ -60,14 +60,15 @@ def judge_ratio(metric: str, promised: Value, found: Value) -> Compared:
 
 
 def doubt_if_busy(judged: Compared, *, busy: bool, longer: bool = False) -> Compared:
-    """A broken ratio is in doubt when others had the machine: threads that share a CPU lose more than one that does not.
+    """What is broken is in doubt when others had the machine: threads that share a CPU lose more than one that does not.
 
-    Beyond ``ABSOLUTE`` it stands, for no neighbour does that to one side alone; unless its requests last ``longer``: whoever has
-    the CPU in turn meets every batch, and few of the original's single requests. (A batch of 32 beside single requests, on two
-    CPUs with three neighbours and more: four measurements of the same pair gave ratios of 1.28 to 1.92.)
+    A ratio beyond ``ABSOLUTE`` stands, for no neighbour does that to one side alone; unless its requests last ``longer``: whoever
+    has the CPU in turn meets every batch, and few of the original's single requests. (A batch of 32 beside single requests, on
+    two CPUs with three neighbours and more: four measurements of the same pair gave ratios of 1.28 to 1.92.) To a time or an
+    energy by itself a neighbour does it, to a peak of memory it does not.
     """
-    stands = not longer and (judged.worse or 0.0) > ABSOLUTE
-    if not busy or judged.verdict != "broken" or stands:
+    beyond = judged.how == "side by side" and not longer and (judged.worse or 0.0) > ABSOLUTE
+    if not busy or judged.verdict != "broken" or beyond or judged.metric in _PEAKS:
         return judged
     return judged.model_copy(update={"verdict": "not compared", "reason": "the machine was busy with other things"})
 

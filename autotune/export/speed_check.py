@@ -110,7 +110,7 @@ def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Me
         reason = "no two rounds side by side fitted into the budget"
         return Compared(metric=name, verdict="not compared", how="side by side", promised=ratios[name], reason=reason)
     if name in measured.metrics:
-        return judge_absolute(name, promised, measured.metrics[name])
+        return doubt_if_busy(judge_absolute(name, promised, measured.metrics[name]), busy=measured.busy)
     return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
 
 

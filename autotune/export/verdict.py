@@ -45,8 +45,8 @@ class Compared(Record):
 
     @property
     def in_question(self) -> bool:
-        """Whether it should have been compared side by side, but could not be told."""
-        return self.verdict == "not compared" and self.how == "side by side"
+        """Whether it was measured, or should have been, and could not be told."""
+        return self.verdict == "not compared" and self.how in ("side by side", "absolute")
 
     def __str__(self) -> str:
         said = ": ".join(part for part in (self._figures(), self.reason) if part)

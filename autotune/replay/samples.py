@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -73,12 +74,14 @@ def read_samples(file: Path) -> ReplaySamples:
     from autotune.data.arrays import UNREADABLE
     from autotune.replay.standalone import read_samples as read
 
+    remedy = "export the folder again, or restore it from a copy"
     try:
-        with file.open("rb") as stream:  # numpy leaves the file open when it is no archive
-            inputs, outputs, labels = read(stream)
+        if not is_zipfile(file):
+            raise UserError(f"{file} is damaged: it is no .npz file", remedy)
+        inputs, outputs, labels = read(file)
     except (*UNREADABLE, KeyError) as error:
         words = next(iter(str(error).splitlines()), type(error).__name__)
-        raise UserError(f"{file} is damaged: {words}", "export the folder again, or restore it from a copy") from error
+        raise UserError(f"{file} is damaged: {words}", remedy) from error
     return ReplaySamples(tuple(inputs), tuple(outputs), None if labels is None else tuple(labels))
 
 

@@ -46,6 +46,17 @@ def test_a_slowdown_on_a_busy_machine_is_in_doubt_unless_no_neighbour_could_do_i
     assert doubt_if_busy(kept, busy=True) == kept
 
 
+def test_a_time_or_an_energy_by_itself_is_in_doubt_on_a_busy_machine_and_a_peak_of_memory_is_not() -> None:
+    for metric, unit in (("latency_p50", "s"), ("energy", "J")):
+        tripled = judge_absolute(metric, value(0.005, unit=unit), value(0.015, unit=unit))
+        assert tripled.verdict == "broken"
+        doubted = doubt_if_busy(tripled, busy=True)
+        assert doubted.in_question
+        assert overall([doubted, judge_size(value(1000, unit="bytes"), 1000)]) == "not compared"
+    memory = judge_absolute("memory", value(1e6, unit="bytes"), value(3e6, unit="bytes"))
+    assert doubt_if_busy(memory, busy=True).verdict == "broken"
+
+
 def test_what_lies_inside_a_wide_promise_is_kept() -> None:
     assert judge_ratio("latency_p50", value(0.8, spread=0.25), value(0.95)).verdict == "kept"
     assert judge_ratio("throughput", value(1.5, spread=0.2), value(1.25)).verdict == "kept"
