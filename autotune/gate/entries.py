@@ -120,6 +120,8 @@ def _reason(found: Judged, metric: str, known: Evidence, settle_s: float | None)
         return "more than tolerated on these samples, but it may be luck: more samples would tell"
     if "worse" in found.speed.standings.values():
         return "not measured on: something else failed"
+    if known.interval.low is None:
+        return "it takes several measurements to tell: give more time with --max-budget"
     return "" if settle_s is not None else "about as large as the tolerance: no reasonable time would settle it"
 
 

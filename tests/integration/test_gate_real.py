@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,12 @@ from autotune.core.front import BASELINE_ID
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN
-from autotune.export import OriginalFiles, collect_samples, exported_config, write_export
+from autotune.export import OriginalFiles, collect_samples, exported_config, verify, write_export
 from autotune.gate.accepted import read_accepted
 from autotune.gate.verdict import GateReport
 from autotune.host.environment import environment
 from autotune.models import read_model
-from autotune.testing.onnx_models import mlp
+from autotune.testing.onnx_models import embedding, mlp, node, save, value, weight
 from autotune.testing.sample_search import sample_front, sample_search
 
 pytestmark = pytest.mark.alone
@@ -55,13 +55,20 @@ def baseline(tmp_path: Path, model: Path) -> Path:
 def export(folder: Path, model: Path, *, original: bool = True, **quality: Any) -> Path:
     """The model as it is, as a deployed folder, with 32 labelled samples."""
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
+    rows = np.random.default_rng(0).normal(size=(32, 64)).astype(np.float32)
+    labels = np.argmax(session.run(["y"], {"x": rows})[0], axis=1)
+    batches = [({"x": row[None]}, [int(label)]) for row, label in zip(rows, labels, strict=True)]
+    return export_with(folder, model, batches, original=original, **quality)
+
+
+def export_with(
+    folder: Path, model: Path, batches: Sequence[tuple[Tensors, list[Any]]], *, original: bool = True, **quality: Any
+) -> Path:
+    session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
 
     def run(inputs: Tensors) -> Mapping[str, Any]:
         return dict(zip(["y"], session.run(["y"], dict(inputs)), strict=True))
 
-    rows = np.random.default_rng(0).normal(size=(32, 64)).astype(np.float32)
-    labels = np.argmax(session.run(["y"], {"x": rows})[0], axis=1)
-    batches = [({"x": row[None]}, [int(label)]) for row, label in zip(rows, labels, strict=True)]
     search = sample_search(folder.parent / "run")
     facts = search.model.model_copy(update={"sha256": read_model(model).sha256})
     here = environment({"onnxruntime": onnxruntime.__version__})
@@ -267,6 +274,36 @@ def test_a_baseline_under_load_is_gated_under_load(tmp_path: Path, model: Path) 
     report = quick(model, baseline, budget_s=2.0, max_budget_s=2.0)
     assert report.verdict != "failed"
     assert {"latency_p50", "request_rate"} <= set(standings(report))
+
+
+def test_a_model_without_inputs_is_verified_and_gated(tmp_path: Path) -> None:
+    weights = {"a": weight(0, 2, 3), "b": weight(1, 2, 3)}
+    constant = save(
+        tmp_path / "constant.onnx", [node("Add", ["a", "b"], ["y"])], [], [value("y", [2, 3])], weights, opset=17
+    )
+    baseline = export_with(tmp_path / "baseline", constant, [({}, [None])] * 4)
+    verified = {entry.metric: entry.verdict for entry in verify(baseline, budget_s=1.0).compared}
+    assert verified["outputs"] == "kept"
+    report = quick(constant, baseline, budget_s=1.0, max_budget_s=1.0)
+    assert report.verdict != "failed"
+    assert standings(report)["fidelity"] == "within"
+
+
+def test_a_load_that_mixes_sizes_is_verified_and_gated(tmp_path: Path) -> None:
+    model = embedding(tmp_path / "model.onnx")
+    asked = [({"ids": np.full((1, 4), number, dtype=np.int64)}, [None]) for number in range(4)]
+    baseline = export_with(tmp_path / "baseline", model, asked)
+    config = json.loads((baseline / "config.json").read_text())
+    shapes = [{"dims": {"seq": size}} for size in (4, 12)]
+    config["promise"]["workload"] = {"name": "w", "phases": [{"scenario": "single_stream", "shapes": shapes}]}
+    (baseline / "config.json").write_text(json.dumps(config))
+    verified = {entry.metric: entry for entry in verify(baseline, budget_s=1.0).compared}
+    assert verified["latency_p50"].how == "side by side"
+    assert "latency_p50" in standings(quick(model, baseline, budget_s=1.0, max_budget_s=1.0))
+    config["promise"]["workload"]["phases"][0]["shapes"][0]["dims"] = {"gone": 4}
+    (baseline / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UserError, match="does not name"):
+        quick(model, baseline)
 
 
 def _junk(file: Path) -> Path:
