@@ -114,8 +114,11 @@ def _reason(found: Judged, metric: str, known: Evidence, settle_s: float | None)
     change = found.accepted.of(metric, found.baseline.artifact.sha256)
     if change is not None and metric in found.bounds:
         return f"accepted: {change.reason}"
-    if found.speed.standings.get(metric) != "undecided":
-        return ""
+    undecided = found.speed.standings.get(metric) == "undecided"
+    return _why_undecided(found, known, settle_s) if undecided else ""
+
+
+def _why_undecided(found: Judged, known: Evidence, settle_s: float | None) -> str:
     if known.final:
         return "more than tolerated on these samples, but it may be luck: more samples would tell"
     if "worse" in found.speed.standings.values():
