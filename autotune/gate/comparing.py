@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from autotune.core.artifact import Artifact
 from autotune.core.deployment import ExportedConfig
@@ -32,6 +32,7 @@ from autotune.replay.loads import MEASURED_SCENARIOS, phase_loads
 __all__ = ["Terms", "gate_sides"]
 
 Asked = TypeVar("Asked")
+_Found: TypeAlias = tuple[ComparedQuality, Speed, dict[str, float]]  # and the greatest losses allowed
 
 
 @dataclass(frozen=True)
@@ -118,29 +119,36 @@ def gate_sides(
     contest = _Contest(head, baseline, config, tools, tuple(asked.inputs), asked.facts, seek_rate)
     started = tools.clock.now_s()
     try:
-        quality, speed, bounds = _compare(contest, asked, terms)
+        compared = _compare(contest, asked, terms)
     except SideFailure as failure:
         return _failed(contest, failure, here, tools.clock.now_s() - started)
-    judged = Judged(head, baseline, config, quality, speed, bounds, terms.tolerances, terms.accepted, terms.accepting)
-    compared = entries(judged)
-    verdict = overall(compared)
+    return _judged(contest, terms, compared, here, tools.clock.now_s() - started)
+
+
+def _judged(contest: _Contest, terms: Terms, compared: _Found, here: Environment, spent_s: float) -> GateReport:
+    (quality, speed, bounds), config = compared, contest.config
+    head, baseline = contest.head, contest.baseline
+    found = entries(
+        Judged(head, baseline, config, quality, speed, bounds, terms.tolerances, terms.accepted, terms.accepting)
+    )
+    verdict = overall(found)
     return GateReport(
         verdict=verdict,
         model=Path(config.model).stem,
         head=head.text,
         baseline=baseline.text,
-        compared=compared,
+        compared=found,
         machine=here,
         promise=_promise(config, here),
         attempts=len(speed.measured),
-        spent_s=tools.clock.now_s() - started,
+        spent_s=spent_s,
         extended=speed.extended,
         notes=(*head.notes, *_machine_notes(config, here), *quality.notes, *_measuring_notes(speed)),
-        remedies=remedies(verdict, compared),
+        remedies=remedies(verdict, found),
     )
 
 
-def _compare(contest: _Contest, asked: Questions, terms: Terms) -> tuple[ComparedQuality, Speed, dict[str, float]]:
+def _compare(contest: _Contest, asked: Questions, terms: Terms) -> _Found:
     quality = compare_quality(contest.head, contest.baseline, contest.config, asked, contest.answers)
     known: dict[str, Evidence] = {**quality.evidence, "size": _size(contest.head, contest.baseline)}
     bounds = _bounds(terms, contest.baseline, known)
