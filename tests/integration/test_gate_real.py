@@ -135,9 +135,9 @@ def test_as_is_takes_the_file_and_holds_it_against_the_baselines_original(baseli
 def test_accuracy_is_compared_on_the_samples_labels(tmp_path: Path, model: Path) -> None:
     baseline = export(tmp_path / "baseline", model, name="accuracy")
     other = mlp(tmp_path / "other.onnx", hidden=SMALL, features=64, seed=40)
-    report = quick(other, baseline)
+    report = quick(other, baseline, budget_s=1.0, max_budget_s=1.0)
     assert standings(report)["accuracy"] == "worse"
-    assert standings(quick(model, baseline))["accuracy"] == "within"
+    assert standings(quick(model, baseline, budget_s=1.0, max_budget_s=1.0))["accuracy"] == "within"
 
 
 def test_a_model_that_cannot_be_read_is_the_persons_mistake_and_one_that_does_not_fit_fails(
@@ -165,7 +165,7 @@ def test_a_baseline_that_does_not_open_leaves_the_gate_without_a_verdict(
 
 def test_an_accepted_change_passes_afterwards_and_lies_in_the_baselines_folder(baseline: Path, tmp_path: Path) -> None:
     larger = mlp(tmp_path / "larger.onnx", hidden=SMALL + 16, features=64)
-    options: dict[str, Any] = {"tolerances": {"latency_p50": 5.0}}
+    options: dict[str, Any] = {"tolerances": {"latency_p50": 5.0}, "budget_s": 1.0, "max_budget_s": 2.0}
     assert standings(quick(larger, baseline, **options))["size"] == "worse"
     accepted = quick(larger, baseline, accepting={"size": "bigger vocabulary"}, **options)
     assert standings(accepted)["size"] == "accepted"
