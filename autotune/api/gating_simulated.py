@@ -14,7 +14,7 @@ from autotune.api.simulating import simulating_backend
 from autotune.core.candidate import Candidate
 from autotune.core.device import DeviceSpec
 from autotune.core.errors import TrialError, UserError
-from autotune.core.model import ModelFacts
+from autotune.core.model import LANGUAGE_MODEL, ModelFacts
 from autotune.core.serving_promise import PROMISE, ServingPromise
 from autotune.core.simulated import simulated_metrics
 from autotune.core.simulation import Simulation
@@ -22,6 +22,7 @@ from autotune.core.values import Value
 from autotune.core.workload import Workload
 from autotune.gate.simulated import SimulatedSide, gate_simulated
 from autotune.gate.verdict import GateReport
+from autotune.replay.facts import symbols_of
 from autotune.replay.folder import is_exported
 from autotune.runs.folder import RunFolder
 
@@ -104,12 +105,26 @@ def _simulated(text: str, point: SimulatedPoint, model: ModelFacts) -> Simulated
 
 
 def _head_model(head: str, baseline: SimulatedPoint) -> ModelFacts:
-    if point_of(head) is not None or is_run(Path(head)) or is_exported(Path(head)) or head.endswith(".onnx"):
+    graph = baseline.model is not None and baseline.model.format != LANGUAGE_MODEL
+    file = head.endswith(".onnx") and not graph
+    if point_of(head) is not None or is_run(Path(head)) or is_exported(Path(head)) or file:
         raise UserError(
             f"{baseline.text} was simulated, and {head} would be measured",
             "compare two simulated ones, or two measured ones",
         )
+    if baseline.model is not None and graph:
+        return _graph(Path(head), baseline.model)
     return simulating_backend().language_model(head)
+
+
+def _graph(head: Path, baseline: ModelFacts) -> ModelFacts:
+    """The head's facts, at the sizes of symbolic dimensions that the baseline was simulated at."""
+    from autotune.models import read_model
+
+    facts = read_model(head)
+    named = symbols_of(facts) - {facts.batch.symbol}
+    sizes = {name: size for name, size in baseline.dims.items() if name in named}
+    return read_model(head, sizes) if sizes else facts
 
 
 def _own_model(point: SimulatedPoint) -> ModelFacts:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from autotune.api.gating import GateRequest, gate
 from autotune.testing import onnx_models
 
 
@@ -46,3 +47,13 @@ def test_a_priced_point_is_not_exported(searched: tuple[Path, str]) -> None:
     done = autotune("export", "run", "-o", "deploy", cwd=searched[0])
     assert done.returncode == 2
     assert "nothing was built that could be exported" in done.stderr
+
+
+def test_a_priced_point_is_a_baseline_that_is_computed_again(searched: tuple[Path, str]) -> None:
+    folder, _ = searched
+    baseline = f"{folder / 'run'}:baseline"
+    same = gate(GateRequest(str(folder / "model.onnx"), baseline))
+    assert same.verdict == "passed"
+    assert {entry.loss.value for entry in same.compared if entry.loss is not None} == {0.0}
+    wider = onnx_models.encoder(folder / "wider.onnx", width=512)
+    assert gate(GateRequest(str(wider), baseline)).verdict == "failed"
