@@ -100,7 +100,7 @@ def _program(content: dict[str, Any], name: str) -> Program:
         tables=_rows_of_tables(graph),
         hints=hints,
         bounds={
-            symbol: (bound.get("min_val"), bound.get("max_val"))
+            symbol: (_bound(bound.get("min_val")), _bound(bound.get("max_val")))
             for symbol, bound in content.get("range_constraints", {}).items()
         },
     )
@@ -170,6 +170,12 @@ def _port(public: str, value: str, values: dict[str, Any], hints: dict[str, int]
         raise UserError(f"{name}: {public!r} lies on {device}", "export the program on the CPU: model.cpu()")
     dtype = DTYPES.get(meta["dtype"], f"type {meta['dtype']}")
     return Port(public, value, dtype, tuple(_size(size, hints) for size in meta["sizes"]))
+
+
+def _bound(number: Any) -> int | None:
+    if number is None or type(number) is int:
+        return number
+    raise TypeError(f"{number!r} is no size")
 
 
 def _size(size: dict[str, Any], hints: dict[str, int]) -> int | str:
