@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich import box
 from rich.table import Table
@@ -21,6 +22,8 @@ __all__ = ["MOST_ROWS", "standing_table", "troubles"]
 
 MOST_ROWS = 6
 """Points shown: with the other lines they fit a terminal of 24."""
+
+_TITLE_COLUMNS = 15
 
 
 def standing_table(now: Progress, objectives: Sequence[Objective], baseline: Candidate) -> Table | None:
@@ -72,8 +75,9 @@ def _ordered(now: Progress, objectives: Sequence[Objective]) -> list[TrialRecord
 
 
 def _title(name: str) -> str:
+    """On as many lines as it needs to be no wider than what stands under it."""
     metric = find_metric(name)
-    return f"{metric.label}{f'{chr(10)}[{metric.shown_unit}]' if metric.shown_unit else ''}"
+    return "\n".join([*wrap(metric.label, _TITLE_COLUMNS), *([f"[{metric.shown_unit}]"] if metric.shown_unit else [])])
 
 
 def _cell(now: Progress, record: TrialRecord, goal: Objective) -> str:

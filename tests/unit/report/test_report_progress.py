@@ -112,6 +112,18 @@ def test_before_the_first_trial_ends_it_says_what_runs() -> None:
     assert any("not measured yet" in line for line in drawn(replace(progress_after(0), baseline=None)))
 
 
+def test_long_names_of_metrics_leave_room_for_those_of_the_points() -> None:
+    goals = tuple(objective(name) for name in ("ttft_p90", "tpot_p50", "cost_per_month", "energy_per_token"))
+    record = sample_records()[0]
+    figures = {goal.metric: record.measurement.metrics["latency_p50"] for goal in goals}
+    measured = record.measurement.model_copy(update={"metrics": figures})
+    baseline = record.model_copy(update={"outcome": measured})
+    now = replace(progress_after(8), baseline=baseline, front=())
+    lines = drawn(now, search=replace(WATCHED, objectives=goals))
+    assert any(line.startswith("the original") for line in lines)
+    assert not any("…" in line for line in lines[1:] if "token" in line or "cost" in line)
+
+
 def test_the_original_under_way_is_called_so() -> None:
     stream = io.StringIO()
     Console(file=stream, width=80).print(live_view(WATCHED, 1.0, None, [sample_records()[0].trial]))
