@@ -71,7 +71,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _about(documented: object) -> str:
-    return (documented.__doc__ or "").strip().splitlines()[0] if documented.__doc__ else ""
+    """The first sentence of what it says of itself."""
+    first = (documented.__doc__ or "").strip().partition("\n")[0]
+    return first.partition(". ")[0].removesuffix(".").replace("``", "")
 
 
 def _show(what: str, rows: Sequence[Mapping[str, object]], as_json: bool) -> int:

@@ -25,7 +25,10 @@ _DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnx", "onnx-ir", "sympy", 
 
 
 class OnnxRuntimeBackend(CpuBackend):
-    """Implements ``core.ports.Backend``."""
+    """ONNX models on the CPU, through onnxruntime.
+
+    Implements ``core.ports.Backend``.
+    """
 
     name = "onnxruntime"
     opener = "autotune_backends.onnxruntime.session:open_session"

@@ -22,7 +22,10 @@ __all__ = ["OpenVinoBackend"]
 
 
 class OpenVinoBackend(CpuBackend):
-    """Implements ``core.ports.Backend``. The package openvino is optional: without it, every model is refused, saying so."""
+    """ONNX models on the CPU, through OpenVINO.
+
+    Implements ``core.ports.Backend``. The package openvino is optional: without it, every model is refused, saying so.
+    """
 
     name = "openvino"
     opener = "autotune_backends.openvino.session:open_session"

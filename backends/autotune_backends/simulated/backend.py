@@ -30,7 +30,10 @@ _NOTHING_BUILT = "nothing is built for a simulated device"
 
 
 class SimulatedBackend:
-    """Predicts language models and graphs on devices described as data. Implements ``Backend``, ``Simulating``, ``Screening``."""
+    """Language models and graphs on devices described as data: predicted, not run.
+
+    Implements ``Backend``, ``Simulating``, ``Screening``.
+    """
 
     name = NAME
 

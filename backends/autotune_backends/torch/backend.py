@@ -24,7 +24,10 @@ _DISTRIBUTIONS = ("torch", "onnxscript", "onnxruntime")
 
 
 class TorchBackend(CpuBackend):
-    """Implements ``core.ports.Backend``. The package torch is optional: without it, every program is refused, saying so."""
+    """Exported PyTorch programs on the CPU, through PyTorch.
+
+    Implements ``core.ports.Backend``. The package torch is optional: without it, every program is refused, saying so.
+    """
 
     name = "torch"
     opener = "autotune_backends.torch.session:open_session"

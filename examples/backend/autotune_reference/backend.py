@@ -18,13 +18,17 @@ from autotune.core.ports import Session
 from autotune.core.samples import Tensors
 from autotune.core.space import Offer, Parameter
 from autotune.host import counted_cpus
+from autotune.host.isa import read_cpu
 from autotune.measure.session_process import SessionProcess
 
 COLLECT = "garbage_collection"
 
 
 class ReferenceBackend:
-    """Implements ``autotune.core.ports.Backend``."""
+    """ONNX models in Python and NumPy, through onnx's reference implementation.
+
+    Implements ``autotune.core.ports.Backend``.
+    """
 
     name = "reference"
 
@@ -34,7 +38,8 @@ class ReferenceBackend:
 
     def devices(self) -> Sequence[DeviceSpec]:
         """Where it can run, here and now."""
-        return [DeviceSpec(name="cpu", cpus=counted_cpus())]
+        cpu = read_cpu()
+        return [DeviceSpec(name="cpu", model=cpu.model, cpus=counted_cpus(), isa=cpu.flags)]
 
     def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
         """What there is to choose, or why the model cannot run there."""
