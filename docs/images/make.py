@@ -64,7 +64,9 @@ def searched(work: Path, budget: str) -> list[str]:
         unset = ("MLFLOW_TRACKING_URI", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE")
         plain = {name: value for name, value in os.environ.items() if name not in unset}
         with (work / "search.part").open("w") as writing:
-            subprocess.run(words, cwd=work, env=plain, stdout=subprocess.DEVNULL, stderr=writing, check=True)
+            done = subprocess.run(words, cwd=work, env=plain, stdout=subprocess.DEVNULL, stderr=writing, check=False)
+        if done.returncode:
+            raise SystemExit((work / "search.part").read_text())
         (work / "search.part").rename(log)
     return log.read_text().splitlines()
 
