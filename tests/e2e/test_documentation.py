@@ -23,7 +23,7 @@ pytestmark = pytest.mark.alone
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {
-    "search": ["--budget", "25s", "--trials", "2", "--executor", "process"],
+    "search": ["--budget", "40s", "--trials", "2", "--executor", "process"],
     "verify": ["--budget", "6s"],
     "gate": ["--budget", "4s", "--max-budget", "4s"],
 }
