@@ -3,7 +3,7 @@
     python -m benchmarks.first_five_minutes [--json] [--quick] [--seed N]
 
 Does what the README, docs/how-to/images.md and docs/gate.md say, to the letter where a page's words do not depend on whose
-model it is. A fresh copy of the tree, a fresh environment, nothing from pip's cache: seven minutes. ``--quick`` takes this
+model it is. A fresh copy of the tree, a fresh environment, nothing from pip's cache: a dozen minutes. ``--quick`` takes this
 environment and shorter searches.
 """
 
