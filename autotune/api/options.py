@@ -101,6 +101,8 @@ def read_limits(texts: Sequence[str], workload: Workload, data: DataFacts, energ
     limits = tuple(parse_limit(text) for text in texts)
     for limit in limits:
         _refuse_unmeasured("--limit", limit.metric, workload, data)
+        if limit.metric == "fidelity" and limit.sign == ">=" and limit.bound > 1:
+            raise UserError(f"--limit {limit.text!r}: a fidelity is at most 1", "for example fidelity>=0.98, or 98%")
         if limit.metric in ("energy", "power") and not energy:
             raise UserError(
                 f"--limit {limit.text!r}: energy is unknown here",
