@@ -40,7 +40,9 @@ def test_a_fidelity_that_none_reaches_is_refused(limit: str, unlabelled: DataFac
         read_limits((limit,), BUILT_IN["default"], unlabelled, energy=False)
 
 
-@pytest.mark.parametrize("limit", ["fidelity>=98%", "latency_p99<=1s", "throughput>=5/s", "memory<=1GB", "energy<=1mJ", "fidelity>=0.9"])
+@pytest.mark.parametrize(
+    "limit", ["fidelity>=98%", "latency_p99<=1s", "throughput>=5/s", "memory<=1GB", "energy<=1mJ", "fidelity>=0.9"]
+)
 def test_a_limit_on_what_is_measured_is_taken(limit: str, unlabelled: DataFacts) -> None:
     assert limit in {found.text for found in read_limits((limit,), BUILT_IN["default"], unlabelled, energy=True)}
 
