@@ -103,8 +103,9 @@ def _eager(torch: Any, model: str, options: Mapping[str, Any]) -> Opened:
         _quantise(torch, module)
     if options.get("channels_last") is True:
         module.to(memory_format=torch.channels_last)
-    for parameter in module.parameters():
-        parameter.requires_grad_(True)  # autocast keeps its copies of such weights alone
+    narrowed = options.get("precision") == "bf16"
+    for parameter in module.parameters():  # autocast keeps its copies of those weights alone that could be trained
+        parameter.requires_grad_(narrowed and parameter.is_floating_point())
     return module, *program_ports(program)
 
 
