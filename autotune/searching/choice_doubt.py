@@ -20,7 +20,9 @@ __all__ = ["Axis", "Contender", "chosen", "wrong_after", "wrong_now"]
 
 MATERIAL = 0.05  # a choice is wrong when another costs less by more than this share
 DRAWS = 2000
-_BROKEN = 20.0  # how much worse a limit that is broken by a factor e is than a price higher by e
+_BROKEN = (
+    20.0  # what a broken limit adds to the logarithm of a price: more than prices differ; and by how much it is broken
+)
 
 Array = NDArray[np.float64]
 
@@ -94,7 +96,11 @@ def _score(axes: Sequence[Axis], error: Array, margin: float) -> Array:
     score = np.zeros(len(error))
     for axis in axes:
         judged = axis.at(error + margin) if axis.careful else axis.at(error)
-        score = score + (judged if axis.bound is None else _BROKEN * np.maximum(0.0, judged - axis.bound))
+        if axis.bound is None:
+            score = score + judged
+        else:
+            beyond = judged - axis.bound
+            score = score + np.where(beyond > 0, _BROKEN + beyond, 0.0)
     return score
 
 

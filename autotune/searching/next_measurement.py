@@ -19,7 +19,9 @@ __all__ = ["NextMeasurement", "next_measurement"]
 _PRICES = ("cost_per_month", "cost_per_million_tokens", "energy_per_token")
 _AT_MOST = 40  # contenders: who is cheaper comes first
 _LAYOUT = ("tp", "pp", "precision")
-_STEP = "tpot_p50"  # whose interval is that of a step
+_QUALITY = ("fidelity", "accuracy")
+_STEP = "tpot_p50"
+_STEPS = (_STEP, "itl_p50", "itl_p90", "tpot_p90")  # of which the narrowest interval is nearest to a step's: a queue widens others
 
 
 class NextMeasurement(Frozen):
@@ -42,7 +44,8 @@ def next_measurement(
     None: no trial has a price that could be compared.
     """
     deviations = NormalDist().inv_cdf((1 + confidence) / 2)
-    contenders = _contenders(_best_of_each_layout(records, limits), limits, deviations, fleet)
+    able = [record for record in records if not _breaks_what_is_published(record, limits)]
+    contenders = _contenders(_best_of_each_layout(able, limits, fleet), limits, deviations, fleet)
     if not contenders:
         return None
     choice, now = wrong_now(contenders, deviations)
@@ -59,14 +62,26 @@ def next_measurement(
     )
 
 
-def _best_of_each_layout(records: Iterable[TrialRecord], limits: Sequence[Limit]) -> list[TrialRecord]:
+def _breaks_what_is_published(record: TrialRecord, limits: Sequence[Limit]) -> bool:
+    """Whether it is out of the choice whatever is measured of its speed."""
+    metrics = record.measurement.metrics if record.measurement is not None else {}
+    return any(_published(limit, metrics) and violation(limit, metrics) > 0 for limit in limits)
+
+
+def _published(limit: Limit, metrics: Mapping[str, Value]) -> bool:
+    """Of an unknown quality, too: nobody published any."""
+    value = metrics.get(limit.metric)
+    return limit.metric in _QUALITY if value is None else value.provenance == "published"
+
+
+def _best_of_each_layout(records: Iterable[TrialRecord], limits: Sequence[Limit], fleet: bool) -> list[TrialRecord]:
     """The cheapest trial of each device and layout, first by the limits that it breaks; cheapest first.
 
     A choice among settings of one layout is none of hardware, and their errors are the same.
     """
     best: dict[tuple[object, ...], tuple[tuple[float, float], TrialRecord]] = {}
     for record in records:
-        if record.measurement is None or (price := _price(record.measurement.metrics)) is None:
+        if record.measurement is None or (price := _price(record.measurement.metrics, fleet)) is None:
             continue
         trial, metrics = record.trial, record.measurement.metrics
         rank = sum(max(0.0, violation(limit, metrics)) for limit in limits), price[1]
@@ -86,8 +101,9 @@ def _contenders(
 def _contender(record: TrialRecord, limits: Sequence[Limit], deviations: float, fleet: bool) -> Contender | None:
     assert record.measurement is not None
     metrics = record.measurement.metrics
-    step, price = metrics.get(_STEP), _price(metrics)
-    if step is None or not step.known or price is None:
+    steps = [metrics[name] for name in _STEPS if _known(metrics, name)]
+    step, price = min(steps, key=_width, default=None), _price(metrics, fleet)
+    if step is None or price is None:
         return None
     return Contender(
         trial=record.trial.id,
@@ -98,15 +114,25 @@ def _contender(record: TrialRecord, limits: Sequence[Limit], deviations: float, 
             *(
                 _axis(limit.metric, metrics[limit.metric], deviations, limit)
                 for limit in limits
-                if not fleet and limit.metric in metrics and metrics[limit.metric].known and limit.bound > 0
+                if not fleet and limit.bound > 0 and not _published(limit, metrics) and _known(metrics, limit.metric)
             ),
         ),
     )
 
 
-def _price(metrics: Mapping[str, Value]) -> tuple[str, float] | None:
-    """The first kind of price that is known: its name and its value."""
-    for name in _PRICES:
+def _width(value: Value) -> float:
+    low, high = value.interval()
+    return high / max(low, 1e-12)
+
+
+def _known(metrics: Mapping[str, Value], name: str) -> bool:
+    value = metrics.get(name)
+    return value is not None and value.known
+
+
+def _price(metrics: Mapping[str, Value], fleet: bool) -> tuple[str, float] | None:
+    """The first kind of price that is known: its name and its value. What one replica costs a month is no price of its tokens."""
+    for name in _PRICES if fleet else _PRICES[1:]:
         value = metrics.get(name)
         if value is not None and value.value:
             return name, value.value

@@ -51,3 +51,8 @@ def test_a_limit_that_may_not_hold_keeps_a_cheap_candidate_from_being_chosen() -
     assert chosen == "t2"
     assert wrong > 0.3  # more often than not the cheap one would have held it
     assert wrong_after([risky, safe], 0, 1.28) < 0.5 * wrong
+
+
+def test_a_limit_that_is_broken_by_a_hair_is_broken_however_cheap_the_candidate_is() -> None:
+    hair = Axis(math.log(2.002), 1e-6, 1e-6, math.log(2.0), careful=True)
+    assert wrong_now([contender("t1", 0.1, "a", 0.5, hair), contender("t2", 1.5, "b")], 1.28) == ("t2", 0.0)

@@ -63,3 +63,29 @@ def test_a_search_without_prices_says_nothing() -> None:
     one = record(1, "a", 1.0)
     bare = one.model_copy(update={"outcome": Measurement(metrics={"tpot_p50": about(0.02)})})
     assert next_measurement([bare], (), 0.8, fleet=False) is None
+
+
+def test_a_format_whose_published_quality_breaks_a_limit_is_no_choice_whatever_is_measured() -> None:
+    def kept(number: int, device: str, usd: float, low: float | None) -> TrialRecord:
+        one = record(number, device, usd)
+        assert one.measurement is not None
+        told = {} if low is None else {"fidelity": Value(value=0.99, low=low, high=1, unit="1", provenance="published")}
+        return one.model_copy(update={"outcome": Measurement(metrics={**one.measurement.metrics, **told})})
+
+    limits = (parse_limit("fidelity>=0.97"),)
+    some = [kept(1, "a", 0.5, 0.96), kept(2, "b", 0.4, None), kept(3, "c", 1.0, 0.98)]
+    found = next_measurement(some, limits, 0.8, fleet=False)
+    assert found is not None
+    assert (found.chosen, found.wrong_now) == ("t0003", 0.0)
+
+
+def test_what_one_replica_costs_a_month_is_no_price_of_its_tokens() -> None:
+    def rented(number: int, device: str, usd: float, usd_a_month: float) -> TrialRecord:
+        one = record(number, device, usd)
+        assert one.measurement is not None
+        rent = {"cost_per_month": Value(value=usd_a_month, unit="USD", provenance="simulated")}
+        return one.model_copy(update={"outcome": Measurement(metrics={**one.measurement.metrics, **rent})})
+
+    found = next_measurement([rented(1, "slow", 9.0, 100.0), rented(2, "fast", 1.0, 1000.0)], (), 0.8, fleet=False)
+    assert found is not None
+    assert found.chosen == "t0002"
