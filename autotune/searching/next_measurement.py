@@ -21,7 +21,7 @@ _AT_MOST = 40  # contenders: who is cheaper comes first
 _LAYOUT = ("tp", "pp", "precision")
 _QUALITY = ("fidelity", "accuracy")
 _STEP = "tpot_p50"
-_STEPS = (_STEP, "itl_p50", "itl_p90", "tpot_p90")  # of which the narrowest interval is nearest to a step's: a queue widens others
+_STEPS = (_STEP, "itl_p50", "itl_p90", "tpot_p90")  # the narrowest is nearest to a step: a queue widens others
 
 
 class NextMeasurement(Frozen):
