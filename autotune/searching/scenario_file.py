@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from autotune.core.candidate import Candidate
+from autotune.core.candidate import Candidate, Scalar
 from autotune.core.errors import UserError, nearest
 from autotune.core.frozen import Frozen
 from autotune.core.limits import Limit, parse_limit
@@ -18,7 +18,7 @@ from autotune.searching.yaml_text import mapping_of, named, only_keys, read_mapp
 
 __all__ = ["ServingScenario", "parse_scenario", "read_scenario_file"]
 
-_KEYS = ("model", "device", "candidate", "workload", "limits", "seed", "dims")
+_KEYS = ("model", "device", "interconnect", "candidate", "workload", "limits", "seed", "dims")
 _EXAMPLE = "write model: llama-3.1-8b, device: a100-sxm, workload: {base: chat, rate: 6.5/s}"
 
 
@@ -61,12 +61,12 @@ def parse_scenario(text: str, source: str) -> ServingScenario:
         if not data.get(key):
             raise UserError(f"{source} names no {key}", _EXAMPLE)
     workload = _workload(data["workload"], source)
-    device, devices = _device(data["device"], source)
+    device, devices, roles = _devices(data["device"], data.get("interconnect"), source)
     limits = data.get("limits", list(workload.serving.limits if workload.serving else ()))
     return ServingScenario(
         model=_beside(str(data["model"]), source),
         device=_beside(device, source),
-        candidate=_candidate(data.get("candidate") or {}, devices, source),
+        candidate=_candidate(data.get("candidate") or {}, devices, roles, source),
         workload=workload,
         limits=_limits(limits, f"{source}: limits"),
         seed=_seed(data.get("seed", 0), source),
@@ -93,28 +93,57 @@ def _workload(data: object, source: str) -> Workload:
     return read_workload_file(folder / name)
 
 
-def _device(data: object, source: str) -> tuple[str, int | None]:
-    """The device's name, and how many of them where that is said."""
-    groups = data if isinstance(data, list) else [data]
-    if len(groups) != 1:
-        raise UserError(f"{source}: several groups of devices are not simulated together yet", "name one device")
-    if not isinstance(groups[0], Mapping):
-        return str(groups[0]), None
-    fields = mapping_of(groups[0], f"{source}: device")
+def _devices(data: object, interconnect: object, source: str) -> tuple[str, int | None, Candidate]:
+    """The device's name, how many of them where that is said, and what a second group that decodes adds to the candidate."""
+    groups = [_group(one, source) for one in (data if isinstance(data, list) else [data])]
+    if len(groups) == 1 and groups[0][2] == "both":
+        if interconnect is not None:
+            raise UserError(f"{source}: an interconnect joins groups of devices, and there is one", "leave it out")
+        return groups[0][0], groups[0][1], Candidate()
+    by_role = {role: (name, count) for name, count, role in groups}
+    if sorted(role for _, _, role in groups) != ["decode", "prefill"]:
+        raise UserError(
+            f"{source}: one group has the role 'both', or one of two 'prefill' and the other 'decode'",
+            "write [{device: h100-sxm, count: 2, role: prefill}, {device: a100-sxm, count: 4, role: decode}]",
+        )
+    name, count = by_role["decode"]
+    decoding: dict[str, Scalar] = {"decode_device": _beside(name, source), "decode_tp": count or 1, "decode_pp": 1}
+    return *by_role["prefill"], Candidate(decoding | _interconnect(interconnect, source))
+
+
+def _group(data: object, source: str) -> tuple[str, int | None, str]:
+    if not isinstance(data, Mapping):
+        return str(data), None, "both"
+    fields = mapping_of(data, f"{source}: device")
     only_keys(fields, ("device", "count", "role"), f"{source}: device")
     count = fields.get("count", 1)
     if not fields.get("device") or not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise UserError(f"{source}: {dict(fields)} is no group of devices", "write {device: h100-sxm, count: 8}")
-    if fields.get("role", "both") != "both":
-        raise UserError(f"{source}: one group alone has the role 'both'", "leave role out")
-    return str(fields["device"]), count
+    return str(fields["device"]), count, str(fields.get("role", "both"))
 
 
-def _candidate(data: object, devices: int | None, source: str) -> Candidate:
+def _interconnect(data: object, source: str) -> dict[str, Scalar]:
+    """Between the groups: ``bandwidth`` in B/s of all links together, ``latency`` in seconds."""
+    if data is None:
+        return {}
+    fields = mapping_of(data, f"{source}: interconnect")
+    only_keys(fields, ("bandwidth", "latency"), f"{source}: interconnect")
+    names = {"bandwidth": "transfer_bandwidth", "latency": "transfer_latency_s"}
+    try:
+        return {names[name]: float(str(value)) for name, value in fields.items()}
+    except ValueError as error:
+        raise UserError(
+            f"{source}: interconnect {dict(fields)} is no number",
+            "write {bandwidth: 50e9, latency: 1e-3}: B/s and seconds",
+        ) from error
+
+
+def _candidate(data: object, devices: int | None, roles: Candidate, source: str) -> Candidate:
     fields: dict[str, Any] = dict(mapping_of(data, f"{source}: candidate"))
     for name, value in fields.items():
         if not isinstance(value, bool | int | float | str):
             raise UserError(f"{source}: candidate: {name} has no single value", "write NAME: VALUE")
+    fields = {**roles, **fields}
     if devices is None:
         return Candidate(fields)
     used = fields.setdefault("tp", devices // int(fields.get("pp", 1))) * int(fields.get("pp", 1))

@@ -82,14 +82,15 @@ def _changed(
 
 
 def _added(wanted: Mapping[str, Any], space: SearchSpace, source: str) -> list[Parameter]:
-    added = []
+    added: list[Parameter] = []
     for name, content in wanted.items():
         where = f"{source}: add: {name}"
         if space.parameter(name) is not None:
             raise UserError(f"{where} is in the space already", "narrow it under set instead")
         fields = mapping_of(content, where)
         only_keys(fields, _ADD_KEYS, where)
-        _refuse_unknown(mapping_of(fields.get("requires") or {}, f"{where}: requires"), space, f"{where}: requires")
+        so_far = space.model_copy(update={"parameters": (*space.parameters, *added)})
+        _refuse_unknown(mapping_of(fields.get("requires") or {}, f"{where}: requires"), so_far, f"{where}: requires")
         added.append(_made(name, fields, where))
     return added
 

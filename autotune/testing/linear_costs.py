@@ -10,7 +10,9 @@ __all__ = ["LinearCosts"]
 
 @dataclass(frozen=True)
 class LinearCosts:
-    """``launch_s`` a step, ``prompt_s`` a prompt's token, ``sequence_s`` a decoding sequence, ``cached_s`` a token read."""
+    """``launch_s`` a step, ``prompt_s`` a prompt's token, ``sequence_s`` a decoding sequence, ``cached_s`` a token read,
+    ``copied_s`` a token copied to the host or back, which has room for ``host_capacity_tokens``.
+    """
 
     kv_capacity_tokens: int = 400_000
     page_tokens: int = 16
@@ -18,6 +20,12 @@ class LinearCosts:
     prompt_s: float = 5e-5
     sequence_s: float = 2e-5
     cached_s: float = 7e-8
+    copied_s: float = 5e-6
+    host_capacity_tokens: int = 100_000
+
+    def swap_s(self, tokens: int) -> float:
+        """Seconds of a copy."""
+        return tokens * self.copied_s
 
     def step_s(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> float:
         """Seconds of a step."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from autotune.core.candidate import Scalar
+from autotune.core.errors import UserError
 from autotune_backends.simulated.devices.device import SimulatedDevice
 from autotune_backends.simulated.engines import Engine
 from autotune_backends.simulated.layout import layout_of
@@ -19,12 +20,17 @@ from autotune_backends.simulated.transformers.model import TransformerModel
 
 __all__ = ["Basis", "DoesNotFit", "Infeasible", "StepCosts", "StepWork", "Unsupported", "step_costs"]
 
+_COPIED = 0.8  # of the host link's rate, pages at a time: 25 of 32 GB/s over PCIe 4.0 x16, recalled, not verified
+_SWAP_SPACE_BYTES = 4 * 1024.0**3  # of each device: the default of vLLM's --swap-space while it had one
+
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
     """Of one candidate on ``devices`` devices. ``interval``: relative error within which 80 % of measurements lie.
 
-    Memory sizes are those of the whole group. Plain floats within: ``step_s`` takes microseconds.
+    Memory sizes are those of the whole group. ``host_bandwidth``: B/s between all devices together and their host's memory, in
+    one direction, None: unknown; ``host_bytes`` of that memory hold swapped caches. Plain floats within: ``step_s`` takes
+    microseconds.
     """
 
     layers: LayerCosts
@@ -35,6 +41,8 @@ class StepCosts:
     engine: Engine
     interval: float
     basis: Basis
+    host_bandwidth: float | None = None
+    host_bytes: float = 0.0
 
     @property
     def kv_capacity_tokens(self) -> int:
@@ -55,6 +63,15 @@ class StepCosts:
     def kv_bytes_per_token(self) -> float:
         """Of the group together."""
         return self.memory.kv_bytes_per_token
+
+    @property
+    def host_capacity_tokens(self) -> int:
+        """Tokens whose caches the host's memory holds."""
+        return int(self.host_bytes / self.kv_bytes_per_token)
+
+    def swap_s(self, tokens: int) -> float:
+        """Seconds in which the caches of so many tokens are copied to the host, or back; the bandwidth is known."""
+        return tokens * self.kv_bytes_per_token / (self.host_bandwidth or 1.0)
 
     def step_s(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> float:
         """Seconds of a step that computes ``prefill``'s (new tokens, tokens cached before them), and one token of each of
@@ -115,6 +132,18 @@ class StepCosts:
         passes = self.microbatches(len(prefill) + decodes)
         return self.layers.work(tokens, pairs, cached, self.devices, passes)
 
+    def run_work(
+        self, prefill_tokens: float, decode_tokens: float, steps: tuple[float, float], pairs: float, kv_read: float
+    ) -> StepWork:
+        """Operations and bytes on each device of a whole run of ``steps`` (with prompts, and of decoding alone).
+
+        ``pairs``: of a token and one that it attends to; ``kv_read``: tokens read from the cache, each time that they are.
+        """
+        tokens, every = prefill_tokens + decode_tokens, sum(steps)
+        passes = every * self.microbatches(decode_tokens / max(1.0, every))
+        work = self.layers.work(tokens, pairs, 0.0, self.devices, passes)
+        return StepWork(work.flops, work.bytes + kv_read * self.layers.kv_bytes / self.devices)
+
     def utilisation(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> tuple[float, float]:
         """(of the arithmetic peak, of the memory bandwidth) during such a step; each at most 1."""
         seconds = self.step_s(prefill, decodes, kv_tokens)
@@ -145,6 +174,7 @@ def step_costs(
     ``layers``: those of a candidate with the same formats, division and engine, where they are priced already.
     """
     layout = layout_of(model, device, candidate)
+    host_bytes = _host_bytes(device, candidate) * layout.devices
     layers = layers or layer_costs(model, device, layout)
     return StepCosts(
         layers=layers,
@@ -155,4 +185,16 @@ def step_costs(
         engine=layout.engine,
         interval=layers.interval,
         basis=layers.basis,
+        host_bandwidth=None if device.host_bandwidth is None else _COPIED * device.host_bandwidth * layout.devices,
+        host_bytes=host_bytes,
     )
+
+
+def _host_bytes(device: SimulatedDevice, candidate: Mapping[str, Scalar]) -> float:
+    """Of the host's memory, for swapped caches of each device. Raises ``Unsupported`` where copies cannot be priced."""
+    if candidate.get("preemption") == "swap" and device.host_bandwidth is None:
+        raise Unsupported(f"how fast {device.name} copies to its host is not known: preemption must be recompute")
+    value = candidate.get("swap_space_bytes", _SWAP_SPACE_BYTES)
+    if isinstance(value, bool | str) or not 0 <= value < float("inf"):
+        raise UserError(f"swap_space_bytes={value!r} is no size", "give bytes for each device, 0 or more")
+    return float(value)

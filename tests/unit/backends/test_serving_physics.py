@@ -28,12 +28,15 @@ POLICIES = st.builds(
     chunked_prefill=st.booleans(),
     prefix_caching=st.booleans(),
     priority_scheduling=st.booleans(),
+    preemption=st.sampled_from(["recompute", "swap"]),
 )
 COSTS = st.builds(
     LinearCosts,
     kv_capacity_tokens=st.integers(2100, 9000),
     page_tokens=st.sampled_from([1, 16, 48]),
     cached_s=st.sampled_from([0.0, 7e-8, 1e-5]),
+    copied_s=st.sampled_from([0.0, 5e-6]),
+    host_capacity_tokens=st.sampled_from([0, 700, 100_000]),
 )
 LOADS = st.builds(
     TokenLoad,
@@ -80,7 +83,7 @@ def test_runs_of_steps_equal_single_steps_and_physics_holds(
     assert fast.itl_weight.sum() == fast.output_tokens.sum() - len(requests)
     if policy.batching == "continuous":
         assert (fast.itl_s * fast.itl_weight).sum() == pytest.approx((fast.e2e_s - fast.ttft_s).sum(), abs=1e-6)
-    if not counters.preemptions:
+    if counters.preemptions == counters.swaps:
         computed = counters.prefill_tokens + counters.cached_tokens
         assert computed == fast.input_tokens.sum()
 

@@ -35,15 +35,48 @@ def test_files_are_looked_for_beside_the_scenario(tmp_path: Path) -> None:
     assert scenario.workload.phases[0].scenario == "closed_loop"
 
 
+def test_two_groups_are_one_that_computes_prompts_and_one_that_decodes() -> None:
+    scenario = parse_scenario(
+        """
+model: m
+device: [{device: slow, count: 4, role: decode}, {device: fast, count: 2, role: prefill}]
+interconnect: {bandwidth: 50e9, latency: 2e-3}
+candidate: {precision: fp8, decode_precision: bf16}
+workload: chat
+""",
+        "s.yaml",
+    )
+    assert scenario.device == "fast"
+    assert dict(scenario.candidate) == {
+        "decode_device": "slow",
+        "decode_tp": 4,
+        "decode_pp": 1,
+        "transfer_bandwidth": 50e9,
+        "transfer_latency_s": 2e-3,
+        "precision": "fp8",
+        "decode_precision": "bf16",
+        "tp": 2,
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("{device: a100-sxm, workload: chat}", "names no model"),
         ("{model: m, device: a, workload: chat, candiate: {}}", "did you mean 'candidate'"),
         ("{model: m, device: a, workload: chta}", "did you mean 'chat'"),
+        ("{model: m, device: [{device: a, role: prefill}, {device: b}], workload: chat}", "one of two 'prefill'"),
+        ("{model: m, device: {device: a, role: decode}, workload: chat}", "role 'both'"),
+        ("{model: m, device: a, interconnect: {bandwidth: 1e9}, workload: chat}", "there is one"),
         (
-            "{model: m, device: [{device: a, role: prefill}, {device: b, role: decode}], workload: chat}",
-            "several groups",
+            "{model: m, device: [{device: a, role: prefill}, {device: b, role: decode}], interconnect: {bandwith: 1},"
+            " workload: chat}",
+            "did you mean 'bandwidth'",
+        ),
+        (
+            "{model: m, device: [{device: a, role: prefill}, {device: b, role: decode}], interconnect: {bandwidth: fast},"
+            " workload: chat}",
+            "is no number",
         ),
         ("{model: m, device: {device: a, count: 0}, workload: chat}", "is no group of devices"),
         ("{model: m, device: {device: a, count: 4}, candidate: {tp: 2}, workload: chat}", "uses 2 devices of 4"),

@@ -87,6 +87,21 @@ def test_a_search_takes_in_what_was_measured_on_one_of_its_devices(tmp_path: Pat
         prepare(asked(calibrate=table, devices=("l40s",)))
 
 
+def test_a_space_of_the_user_s_adds_what_only_the_simulator_knows(tmp_path: Path) -> None:
+    space = tmp_path / "mine.yaml"
+    space.write_text(
+        "base: language\n"
+        "add:\n"
+        "  draft_model: {choices: [none, llama-3.2-1b]}\n"
+        "  acceptance: {choices: [0.7], requires: {draft_model: [llama-3.2-1b]}}\n"
+        "  preemption: {choices: [recompute, swap]}\n"
+    )
+    search = prepare(asked(space=str(space))).search
+    candidates = [candidate for _, candidate in search.space.screened]
+    assert all(("acceptance" in one) == (one["draft_model"] != "none") for one in candidates if "draft_model" in one)
+    assert any("draft_model" in one for one in candidates)
+
+
 @pytest.mark.parametrize("goal", ["latency", "throughput", "cost", "energy"])
 def test_a_goal_is_pursued_under_a_load_of_tokens(goal: str) -> None:
     search = prepare(asked(goal=goal)).search

@@ -62,7 +62,7 @@ class SimulatedDevice:
     ``gemm_floor_s``: what a matrix product takes at least, by precision (quantising its activations included); ``launch_s``:
     what any kernel takes at least. ``near_bandwidth``: bytes that a kernel of a graph moves → B/s, where caches hold so much.
     ``supports``: what the device can run (``models``: name patterns; ``operators``: of a graph; absent: any).
-    ``confidence`` is of the figures here.
+    ``host_bandwidth``: between one device and its host's memory, in one direction. ``confidence`` is of the figures here.
     ``calibration``: a table of points measured on it, ``residuals`` what they say; None, empty: none were.
     """
 
@@ -86,6 +86,7 @@ class SimulatedDevice:
     host_step_s: float | None = None
     internal_bandwidth: float | None = None
     near_bandwidth: Mapping[int, float] = field(default_factory=dict)
+    host_bandwidth: float | None = None
     supports: Mapping[str, object] = field(default_factory=dict)
     sparsity: tuple[str, ...] = ()
     kv_pages: tuple[int, ...] = ()

@@ -40,6 +40,7 @@ _FIELDS: Final = (
         "host_step_s",
         "internal_bandwidth",
         "near_bandwidth",
+        "host_bandwidth",
         "supports",
         "sparsity",
         "kv_pages",
@@ -118,6 +119,7 @@ _OPTIONAL: Final = (
     "build_s",
     "host_step_s",
     "internal_bandwidth",
+    "host_bandwidth",
 )
 
 

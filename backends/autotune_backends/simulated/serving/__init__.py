@@ -1,7 +1,9 @@
-"""The event-driven serving simulator: one group of devices that serves a language model's requests."""
+"""A language model's server in virtual time."""
+
+from __future__ import annotations
 
 from autotune_backends.simulated.serving.metrics import metrics
 from autotune_backends.simulated.serving.result import ServingResult
-from autotune_backends.simulated.serving.simulate import simulate_serving
+from autotune_backends.simulated.serving.simulate import simulate_pair, simulate_serving
 
-__all__ = ["ServingResult", "metrics", "simulate_serving"]
+__all__ = ["ServingResult", "metrics", "simulate_pair", "simulate_serving"]

@@ -24,6 +24,15 @@ class ServingCosts(Protocol):
         """Tokens."""
         ...
 
+    @property
+    def host_capacity_tokens(self) -> int:
+        """Tokens whose caches the host's memory holds for swapped sequences."""
+        ...
+
+    def swap_s(self, tokens: int) -> float:
+        """Seconds in which the caches of so many tokens are copied to the host, or back."""
+        ...
+
     def step_s(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> float:
         """Seconds of a step that computes ``prefill``'s (new tokens, tokens cached before them), and one token of each of
         ``decodes`` sequences whose KV caches hold ``kv_tokens`` together.

@@ -9,9 +9,10 @@ from typing import Literal, cast, get_args
 from autotune.core.candidate import Scalar
 from autotune.core.errors import UserError, nearest
 
-__all__ = ["Batching", "Policy", "policy_of"]
+__all__ = ["Batching", "Policy", "Preempting", "policy_of"]
 
 Batching = Literal["continuous", "dynamic", "static"]
+Preempting = Literal["recompute", "swap"]
 
 DEFAULT_SEQUENCES = 256  # vLLM's v1 defaults for an API server, of max_num_seqs and max_num_batched_tokens
 DEFAULT_BATCHED_TOKENS = 8192
@@ -25,7 +26,8 @@ class Policy:
 
     A step computes at most ``max_batched_tokens`` tokens of at most ``max_num_seqs`` sequences. With ``chunked_prefill`` a
     long prompt is split and shares steps with decoding sequences; without it, prompts run whole, in steps of their own, first.
-    Where the KV memory is full, the youngest sequence gives up its pages, and they are computed again later.
+    Where the KV memory is full, the youngest sequence gives up its pages: ``recompute`` computes them again later, ``swap``
+    copies them to the host and back while a step waits, before others start (Kwon et al., "PagedAttention", SOSP 2023, 4.5).
     ``prefix_caching`` keeps pages of prompts that may come again. ``priority_scheduling`` serves
     lower priorities first instead of in order of arrival.
     """
@@ -37,6 +39,12 @@ class Policy:
     batch_delay_s: float = 0.05
     prefix_caching: bool = True
     priority_scheduling: bool = False
+    preemption: Preempting = "recompute"
+
+    @property
+    def mixes(self) -> bool:
+        """Whether prompts are computed in parts, beside sequences that decode."""
+        return self.chunked_prefill and self.batching == "continuous"
 
 
 def policy_of(candidate: Mapping[str, Scalar]) -> Policy:
@@ -50,6 +58,7 @@ def policy_of(candidate: Mapping[str, Scalar]) -> Policy:
         batch_delay_s=_seconds(candidate, "batch_delay_s", default.batch_delay_s),
         prefix_caching=_flag(candidate, "prefix_caching", default.prefix_caching),
         priority_scheduling=_flag(candidate, "priority_scheduling", default.priority_scheduling),
+        preemption=cast("Preempting", _choice(candidate, "preemption", get_args(Preempting), default.preemption)),
     )
 
 

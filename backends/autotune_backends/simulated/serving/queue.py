@@ -15,16 +15,20 @@ class Queue:
     """Waiting requests in the order of arrival, or of priority first; a preempted one waits where it waited before.
 
     ``arrived_s`` is filled in as requests arrive. ``blocked``: the first that waits found too little memory, and nobody gave
-    any back since. ``batch_left``: how many more the batch that is being filled takes.
+    any back since. ``batch_left``: how many more the batch that is being filled takes. ``arrivals`` False: nobody comes from
+    outside.
     """
 
     __slots__ = ("_coming", "_policy", "_pool", "_requests", "_size", "_waiting", "arrived_s", "batch_left", "blocked")
 
-    def __init__(self, policy: Policy, requests: Requests, size: int, arrived_s: list[float]) -> None:
+    def __init__(
+        self, policy: Policy, requests: Requests, size: int, arrived_s: list[float], *, arrivals: bool = True
+    ) -> None:
         self._policy, self._requests, self._size = policy, requests, size
-        self._coming = [(at_s, request) for request, at_s in enumerate(requests.arrived_s) if not math.isnan(at_s)]
+        known_s = requests.arrived_s if arrivals else []
+        self._coming = [(at_s, request) for request, at_s in enumerate(known_s) if not math.isnan(at_s)]
         heapify(self._coming)
-        self._pool = iter(requests.pool)
+        self._pool = iter(requests.pool if arrivals else [])
         self._waiting: list[tuple[int, float, int]] = []
         self.arrived_s = arrived_s
         self.blocked = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from autotune_backends.simulated.serving.requests import Requests
 from autotune_backends.simulated.serving.result import Counters, ServingResult, Times
@@ -14,18 +13,14 @@ __all__ = ["Recorder"]
 
 
 class Recorder:
-    """Times of requests, runs of decode steps (first duration, its growth by step, how many, for how many sequences), and for
-    each stay in KV memory the tokens at its begin and end.
-    """
+    """Times of requests, and runs of decode steps: first duration, its growth by step, how many, for how many sequences."""
 
-    __slots__ = ("_firsts", "_growths", "_steps", "_weights", "arrived_s", "counters", "ended_s", "first_s", "stays")
+    __slots__ = ("_firsts", "_growths", "_steps", "_weights", "arrived_s", "ended_s", "first_s")
 
     def __init__(self, requests: int) -> None:
         self.arrived_s = [math.nan] * requests
         self.first_s = [math.nan] * requests
         self.ended_s = [math.nan] * requests
-        self.counters = Counters()
-        self.stays: list[tuple[int, int]] = []
         self._firsts: list[float] = []
         self._growths: list[float] = []
         self._steps: list[int] = []
@@ -38,10 +33,9 @@ class Recorder:
         self._steps.append(steps)
         self._weights.append(sequences)
 
-    def result(self, requests: Requests, page_tokens: int) -> ServingResult:
+    def result(self, requests: Requests, counters: Counters, groups: tuple[Counters, ...]) -> ServingResult:
         """Everything as arrays. Every request must have ended."""
         arrived, ended = np.asarray(self.arrived_s), np.asarray(self.ended_s)
-        self._count_memory(page_tokens)
         itl_s, weight = self._expanded()
         span_s = float(ended.max() - arrived.min())
         return ServingResult(
@@ -54,7 +48,8 @@ class Recorder:
             itl_weight=weight,
             span_s=span_s,
             window_s=float(arrived.max() - arrived.min()) if requests.pool else span_s,
-            counters=self.counters,
+            counters=counters,
+            groups=groups,
         )
 
     def _expanded(self) -> tuple[Times, Times]:
@@ -63,18 +58,3 @@ class Recorder:
         ahead = np.arange(steps.sum()) - starts
         itl = np.repeat(np.asarray(self._firsts), steps) + np.repeat(np.asarray(self._growths), steps) * ahead
         return itl, np.repeat(np.asarray(self._weights, dtype=np.float64), steps)
-
-    def _count_memory(self, page: int) -> None:
-        """Sum tokens and room over each step of each stay: the step from n to n + 1 tokens needs room for n + 1."""
-        if not self.stays:
-            return
-        begin, end = np.asarray(self.stays, dtype=np.int64).T
-        self.counters.kv_used = float(np.sum(end * (end + 1) - begin * (begin + 1)) / 2)
-        self.counters.kv_held = float(np.sum(_pages_up_to(end, page) - _pages_up_to(begin, page))) * page
-
-
-def _pages_up_to(tokens: NDArray[np.int64], page: int) -> NDArray[np.int64]:
-    """The sum of ceil(n / page) for n = 1 … tokens."""
-    whole, rest = np.divmod(tokens, page)
-    summed: NDArray[np.int64] = page * whole * (whole + 1) // 2 + rest * (whole + 1)
-    return summed
