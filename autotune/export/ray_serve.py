@@ -7,9 +7,9 @@ import yaml
 from autotune.export.served import ServedModel
 from autotune.export.vllm import engine_arguments
 
-__all__ = ["ray_serve_files"]
+__all__ = ["ACCELERATORS", "ray_serve_files"]
 
-_ACCELERATORS = {  # a device's name → ray.util.accelerators
+ACCELERATORS = {  # a device's name → ray.util.accelerators
     "a100-sxm": "A100",
     "h100-sxm": "H100",
     "h200-sxm": "H200",
@@ -23,7 +23,7 @@ _ACCELERATORS = {  # a device's name → ray.util.accelerators
 def ray_serve_files(served: ServedModel) -> dict[str, str]:
     """``serve.yaml`` for ``serve deploy``. A device that Ray has no name for is left to the cluster."""
     replicas = {"min_replicas": served.replicas, "max_replicas": served.replicas}
-    accelerator = _ACCELERATORS.get(served.device)
+    accelerator = ACCELERATORS.get(served.device)
     model = {
         "model_loading_config": {"model_id": served.name, "model_source": served.model},
         **({"accelerator_type": accelerator} if accelerator is not None else {}),

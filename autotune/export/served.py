@@ -42,6 +42,12 @@ def served_model(point: Point, device: DeviceSpec, model: str) -> ServedModel:
         raise UserError(f"{point.id} batches statically, and vLLM does not", "choose another point with --point")
     if device.device_class != "gpu":
         raise UserError(f"{point.id} is for {device.name}, and these formats are for GPUs", "choose another point")
+    if candidate.get("decode_device", "none") != "none":
+        raise UserError(
+            f"{point.id} decodes on other devices, and these formats are for one server", "choose another point"
+        )
+    if candidate.get("preemption", "recompute") != "recompute":
+        raise UserError(f"{point.id} swaps to the host, and engines compute again", "choose another point with --point")
     devices = int(candidate.get("tp", 1)) * int(candidate.get("pp", 1))
     counted = point.metrics.get("device_count")
     precision = str(candidate.get("precision", "bf16"))

@@ -42,6 +42,8 @@ def llm_options(served: ServedModel) -> dict[str, Any]:
     Raises ``UserError`` for a cache in a format that the engine does not keep.
     """
     candidate = served.candidate
+    if candidate.get("draft_model", "none") != "none":
+        raise UserError("a draft model is not written for TensorRT-LLM", "take --format vllm, or another point")
     cache = str(candidate.get("kv_precision", "auto"))
     if cache not in _KV:
         raise UserError(f"TensorRT-LLM keeps no KV cache in {cache}", "choose another point with --point")

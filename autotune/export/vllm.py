@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import yaml
@@ -31,9 +32,7 @@ def vllm_files(served: ServedModel) -> dict[str, str]:
 
     A switch that is off is ``no-…: true``: versions of vLLM differ in whether ``…: false`` is read or passed over.
     """
-    options = {
-        _option(name, value): True if value is False else value for name, value in engine_arguments(served).items()
-    }
+    options = {_option(name, value): _plain(value) for name, value in engine_arguments(served).items()}
     return {
         "vllm.yaml": yaml.safe_dump({"model": served.model} | options, sort_keys=False),
         "serve.sh": '#!/bin/sh\nexec vllm serve --config vllm.yaml "$@"\n',
@@ -43,7 +42,7 @@ def vllm_files(served: ServedModel) -> dict[str, str]:
 def command_line(served: ServedModel) -> list[str]:
     """The same as options of ``vllm serve MODEL``; a switch that is off is written ``--no-…``."""
     return [
-        f"--{_option(name, value)}" if isinstance(value, bool) else f"--{_option(name, value)}={value}"
+        f"--{_option(name, value)}" if isinstance(value, bool) else f"--{_option(name, value)}={_plain(value)}"
         for name, value in engine_arguments(served).items()
     ]
 
@@ -62,6 +61,11 @@ def engine_arguments(served: ServedModel) -> dict[str, Any]:
         found["dtype"] = DTYPES[served.precision]
     if served.precision in IN_PLACE:
         found["quantization"] = IN_PLACE[served.precision]
+    if candidate.get("draft_model", "none") != "none":
+        found["speculative_config"] = {
+            "model": candidate["draft_model"],
+            "num_speculative_tokens": candidate.get("speculative_tokens", 4),
+        }
     cache = str(candidate.get("kv_precision", "auto"))
     if cache not in _KV:
         raise UserError(f"vLLM keeps no KV cache in {cache}", "choose another point with --point")
@@ -69,6 +73,13 @@ def engine_arguments(served: ServedModel) -> dict[str, Any]:
         "kv_cache_dtype": _KV[cache],
         "gpu_memory_utilization": float(candidate.get("memory_share", _MEMORY_SHARE)),
     }
+
+
+def _plain(value: Any) -> Any:
+    """As a command line takes it: a switch that is off is named otherwise, and what has parts is JSON."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return True if value is False else value
 
 
 def _option(name: str, value: object) -> str:

@@ -38,11 +38,15 @@ def simulated_sentence(front: Front) -> str | None:
 def _fleet(point: Point) -> str:
     """``12 × h100-sxm (3 replicas of tp=4 pp=1; precision=fp8 …)``."""
     each = int(point.candidate.get("tp", 1)) * int(point.candidate.get("pp", 1))
-    count = _count(point) or each
-    replicas = count // each
+    other = str(point.candidate.get("decode_device", "none"))
+    decoding = (
+        int(point.candidate.get("decode_tp", 1)) * int(point.candidate.get("decode_pp", 1)) if other != "none" else 0
+    )
+    replicas = (_count(point) or each + decoding) // (each + decoding)
+    devices = f"{replicas * each} × {point.device}" + (f" and {replicas * decoding} × {other}" if decoding else "")
     layout = " ".join(f"{name}={point.candidate[name]}" for name in ("tp", "pp") if name in point.candidate)
     rest = " ".join(f"{name}={value}" for name, value in point.candidate.items() if name not in _LAYOUT)
-    return f"{count} × {point.device} ({replicas} replica{'s' if replicas > 1 else ''} of {layout}; {rest})"
+    return f"{devices} ({replicas} replica{'s' if replicas > 1 else ''} of {layout}; {rest})"
 
 
 def _purpose(front: Front) -> str:

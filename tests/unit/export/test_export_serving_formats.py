@@ -79,10 +79,26 @@ def test_an_int8_cache_has_a_name_in_vllm_and_none_in_tensorrt_llm(simulated_poi
         llm_options(served)
 
 
-@pytest.mark.parametrize("change", [{"batching": "static"}, {"device": "tpu"}])
+def test_a_draft_model_is_told_as_json_on_a_command_line_and_as_a_mapping_in_python(
+    simulated_point: Point, h100: DeviceSpec
+) -> None:
+    point = changed(simulated_point, draft_model="llama-3.2-1b", speculative_tokens=3, acceptance=0.7)
+    served = served_model(point, h100, "m")
+    expected = {"model": "llama-3.2-1b", "num_speculative_tokens": 3}
+    assert engine_arguments(served)["speculative_config"] == expected
+    assert json.loads(yaml.safe_load(vllm_files(served)["vllm.yaml"])["speculative-config"]) == expected
+    [word] = [word for word in command_line(served) if word.startswith("--speculative-config=")]
+    assert json.loads(word.partition("=")[2]) == expected
+    with pytest.raises(UserError, match="draft model"):
+        llm_options(served)
+
+
+@pytest.mark.parametrize(
+    "change", [{"batching": "static"}, {"device": "tpu"}, {"decode_device": "a100-sxm"}, {"preemption": "swap"}]
+)
 def test_what_no_engine_serves_so_is_refused(change: dict[str, str], simulated_point: Point, h100: DeviceSpec) -> None:
     device = h100.model_copy(update={"name": "tpu-v5e", "device_class": "asic"}) if "device" in change else h100
-    with pytest.raises(UserError):
+    with pytest.raises(UserError, match="t0007"):
         served_model(changed(simulated_point, **change), device, "m")
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from autotune.export.ray_serve import ACCELERATORS
 
 Written = Callable[[str], dict[str, str]]
 
@@ -56,6 +60,30 @@ def test_tensorrt_llm_knows_every_option_and_takes_every_value(written: Written)
         assert set(options[section]) <= set(of_engine[section])
         for name, value in options[section].items():
             assert value in of_engine["values"].get(name, [value])
+
+
+def test_ray_serve_has_every_field_and_knows_the_accelerator(written: Written) -> None:
+    """Ray's model needs gRPC, transformers and more to be imported: its fields are read from its source."""
+    [model] = yaml.safe_load(written("ray-serve")["serve.yaml"])["applications"][0]["args"]["llm_configs"]
+    configs = ray_source("llm/_internal/serve/core/configs/llm_config.py")
+    assert set(model) <= fields(configs, "LLMConfig")
+    assert set(model["model_loading_config"]) <= fields(configs, "ModelLoadingConfig")
+    assert set(model["deployment_config"]["autoscaling_config"]) <= fields(
+        ray_source("serve/config.py"), "AutoscalingConfig"
+    )
+    accelerators = ray_source("util/accelerators/accelerators.py")
+    known_ones = {ast.literal_eval(one.value) for one in accelerators.body if isinstance(one, ast.Assign)}
+    assert model["accelerator_type"] in known_ones
+    assert set(ACCELERATORS.values()) <= known_ones
+
+
+def ray_source(file: str) -> ast.Module:
+    return ast.parse(Path(str(distribution("ray").locate_file(f"ray/{file}"))).read_text())
+
+
+def fields(source: ast.Module, name: str) -> set[str]:
+    [found] = [one for one in source.body if isinstance(one, ast.ClassDef) and one.name == name]
+    return {one.target.id for one in found.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}
 
 
 def test_kubernetes_itself_accepts_the_objects(written: Written) -> None:
