@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from autotune.core.candidate import Candidate, Scalar
@@ -13,7 +13,7 @@ from autotune_backends.simulated.precision import KV_BITS
 from autotune_backends.simulated.refusals import Unsupported
 from autotune_backends.simulated.serving.transfer import Link
 from autotune_backends.simulated.speculation import SpeculativeCosts, speculative_costs
-from autotune_backends.simulated.step_costs import StepCosts, step_costs
+from autotune_backends.simulated.step_costs import Basis, StepCosts, step_costs
 from autotune_backends.simulated.transformers import TransformerModel, model_named
 
 __all__ = ["Costs", "Group", "groups_of", "link_between"]
@@ -23,21 +23,36 @@ Costs: TypeAlias = StepCosts | SpeculativeCosts
 _OF_DECODING = "decode_"  # what such a parameter says holds for the decoding group instead
 _LINK_SHARE = 0.7  # of a link's rate, large messages, as for all-reduce where none was measured
 _HOST_SHARE = 0.8
+_INTERPOLATED = 0.30  # as for single steps that no measurement is near to
 _LATENCY_S = 1e-3  # of a transfer between hosts: connection, notification and scheduling; an assumption
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """``costs`` are those of all its devices together; ``plain`` of them is the model's own."""
+    """``costs`` are those of all its devices together; ``plain`` of them is the model's own. ``paired``: it does a part,
+    and another group the rest.
+    """
 
     device: SimulatedDevice
     candidate: Mapping[str, Scalar]
     costs: Costs
+    paired: bool = False
 
     @property
     def plain(self) -> StepCosts:
         """Without a draft model."""
         return self.costs.target if isinstance(self.costs, SpeculativeCosts) else self.costs
+
+    @property
+    def basis(self) -> Basis:
+        """No measured point has a draft model, or prompts and decoding apart: kernels are fitted, their interplay is not."""
+        composed = self.paired or isinstance(self.costs, SpeculativeCosts)
+        return "interpolated" if composed and self.plain.basis == "fitted" else self.plain.basis
+
+    @property
+    def interval(self) -> float:
+        """Relative error within which 80 % of measurements are expected."""
+        return max(self.plain.interval, _INTERPOLATED) if self.basis == "interpolated" else self.plain.interval
 
     @property
     def weight_bytes(self) -> float:
@@ -61,7 +76,7 @@ def groups_of(model: TransformerModel, device: SimulatedDevice, candidate: Candi
     found = _group(model, device, prompts), _group(model, decoding, own | other)
     if prompts.get("kv_precision", "auto") != found[1].candidate.get("kv_precision", "auto"):
         raise Unsupported("both groups must keep the KV cache in one format: it is sent as it is")
-    return found
+    return tuple(replace(group, paired=True) for group in found)
 
 
 def _group(model: TransformerModel, device: SimulatedDevice, candidate: Mapping[str, Scalar]) -> Group:

@@ -58,7 +58,7 @@ def run_metrics(
 
 
 def _said(group: Group, points: int) -> str:
-    told = f"{group.plain.basis} on {group.device.name}, {group.device.confidence} confidence{calibrated_on(points)}"
+    told = f"{group.basis} on {group.device.name}, {group.device.confidence} confidence{calibrated_on(points)}"
     if not isinstance(group.costs, SpeculativeCosts):
         return told
     source = group.candidate.get("acceptance_source", "as given, not measured here")

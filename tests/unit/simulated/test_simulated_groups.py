@@ -30,6 +30,16 @@ def test_devices_costs_and_power_of_both_groups_count() -> None:
     assert pair["power"].value > idle_w
 
 
+def test_what_no_measurement_has_is_less_sure_than_its_parts() -> None:
+    def width(value: Value) -> float:
+        return (value.high - value.low) / value.value
+
+    alone, pair = found()["tpot_p50"], found(decode_device="h100-sxm")["tpot_p50"]
+    assert width(pair) > 1.5 * width(alone)
+    assert "interpolated" in pair.basis
+    assert "fitted" in alone.basis
+
+
 def test_a_group_without_a_price_leaves_the_cost_unknown() -> None:
     parts = Candidate(decode_device="l40s")
     assert "cost_per_month" in BACKEND.simulate(MODEL, parts, H100, CHAT)
