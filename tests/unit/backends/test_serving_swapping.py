@@ -13,7 +13,7 @@ from autotune_backends.simulated.serving.requests import Requests
 from autotune_backends.simulated.serving.sending import requests_of
 from autotune_backends.simulated.serving.simulate import serve
 
-SWAP = Policy(preemption="swap")
+SWAP = Policy(preemption="swap", chunked_prefill=False)
 LOAD = TokenLoad(input_tokens=TokenCounts(mean=300), output_tokens=TokenCounts(mean=300), users=20, requests=100)
 
 
@@ -39,7 +39,7 @@ def test_slower_copies_make_it_slower_and_free_ones_beat_computing_again() -> No
         return serve(LinearCosts(kv_capacity_tokens=3000, copied_s=copied_s), policy, requests()).span_s
 
     assert span_s(0.0) < span_s(1e-5) < span_s(1e-3)
-    assert span_s(0.0) < span_s(0.0, Policy())
+    assert span_s(0.0) < span_s(0.0, Policy(chunked_prefill=False))
 
 
 def test_two_who_do_not_fit_together_take_turns_and_each_copy_is_waited_for() -> None:

@@ -56,10 +56,10 @@ def test_a_slower_transfer_makes_the_answer_later_and_not_the_first_token() -> N
 @pytest.mark.parametrize(
     ("device", "parameters", "words"),
     [
-        ("tpu-v5e", {"decode_device": "h100-sxm"}, "give transfer_bandwidth"),
+        ("tpu-v5p", {"decode_device": "h100-sxm"}, "give transfer_bandwidth"),
         ("h100-sxm", {"decode_device": "h100-sxm", "batching": "static"}, "batching: continuous"),
         ("h100-sxm", {"decode_device": "h100-sxm", "decode_kv_precision": "fp8"}, "one format"),
-        ("tpu-v5e", {"preemption": "swap"}, "must be recompute"),
+        ("tpu-v5p", {"preemption": "swap"}, "must be recompute"),
     ],
 )
 def test_what_cannot_be_served_so_says_why(device: str, parameters: dict[str, Scalar], words: str) -> None:
@@ -82,8 +82,8 @@ def test_a_mistake_is_told(parameters: dict[str, Scalar]) -> None:
 
 
 def test_less_memory_on_the_host_never_makes_swapping_faster() -> None:
-    tight: dict[str, Scalar] = {"preemption": "swap", "memory_share": 0.26, "max_num_seqs": 64}
-    users = BUILT_IN["chat"].for_users(64)
+    tight: dict[str, Scalar] = {"preemption": "swap", "memory_share": 0.25, "max_num_seqs": 32}
+    users = BUILT_IN["chat"].for_users(24)
     ends = [
         BACKEND.simulate(MODEL, Candidate(**tight, swap_space_bytes=size), H100, users)["latency_p50"].value
         for size in (4 << 30, 1 << 20)

@@ -19,7 +19,7 @@ DRAFT: dict[str, Scalar] = {"draft_model": "llama-3.2-1b", "speculative_tokens":
 
 
 def found(**parameters: Scalar) -> dict[str, Value]:
-    return dict(BACKEND.simulate(MODEL, Candidate(precision="fp8", tp=4, **parameters), H100, FEW))
+    return dict(BACKEND.simulate(MODEL, Candidate({"precision": "fp8", "tp": 4, **parameters}), H100, FEW))
 
 
 @given(acceptance=st.floats(0, 1), proposed=st.integers(1, 16))
@@ -64,4 +64,4 @@ def test_an_acceptance_is_never_assumed() -> None:
 
 def test_a_draft_that_does_not_fit_beside_the_model_says_so() -> None:
     with pytest.raises(BuildError, match="draft model does not fit"):
-        found(draft_model="llama-3.1-70b", draft_precision="bf16", acceptance=0.9)
+        found(draft_model="llama-3.1-70b", draft_precision="bf16", acceptance=0.9, tp=2)

@@ -41,7 +41,10 @@ class Prompts:
         return False
 
     def chunks(self, decodes: int, now_s: float) -> list[tuple[int, int]]:
-        """Prompts, or parts of them, for one step beside ``decodes``: (new tokens, tokens before them)."""
+        """Prompts, or parts of them, for one step beside ``decodes``: (new tokens, tokens before them).
+
+        Nothing without ``decodes``: whoever held memory gave it up for those that come back from the host.
+        """
         chunks: list[tuple[int, int]] = []
         sequences, budget = self._sequences, self._budget - decodes
         for request, done in list(sequences.prompts.items()):
@@ -52,7 +55,7 @@ class Prompts:
             request = sequences.queue.pop()
             done = sequences.admit(request)
             budget -= self._compute(request, done, budget if self._mixes else _UNBOUNDED, chunks)
-        if chunks or decodes:
+        if chunks or decodes or not sequences.running:
             return chunks
         self._preemption.drop_youngest(now_s)  # prompts in parts hold all pages, and none can go on
         return self.chunks(decodes, now_s)

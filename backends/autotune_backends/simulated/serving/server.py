@@ -97,6 +97,8 @@ class Server:
             self._preemption.give_way(self.now_s)
         decodes = len(self._decoding) if mixes else 0
         chunks = self._prompts.chunks(decodes, self.now_s)
+        if not chunks and not decodes:
+            return
         began_s = self.now_s
         seconds = self._costs.step_s(chunks, decodes, self._decoding.kv_tokens if decodes else 0)
         copying_s = self._copying_s()
