@@ -64,4 +64,4 @@ def test_an_acceptance_is_never_assumed() -> None:
 
 def test_a_draft_that_does_not_fit_beside_the_model_says_so() -> None:
     with pytest.raises(BuildError, match="draft model does not fit"):
-        found(draft_model="llama-3.1-70b", draft_precision="bf16", acceptance=0.9, tp=2)
+        found(draft_model="llama-3.1-70b", draft_precision="fp8", acceptance=0.9, tp=2)
