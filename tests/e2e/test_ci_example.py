@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 import yaml
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "ci"
 DIGITS = ROOT / "examples" / "digits"

@@ -14,8 +14,6 @@ from PIL import Image
 
 from autotune.testing import onnx_models
 
-pytestmark = pytest.mark.alone
-
 SCRIPT = Path(sys.executable).parent / "autotune"
 QUICK = ["--trials", "2", "--budget", "10s", "--executor", "process", "--no-tracking", "-q"]
 

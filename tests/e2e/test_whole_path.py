@@ -1,14 +1,12 @@
-"""The whole path of a user, through the command line, on real parts: search → front → export → verify → resume → MLflow."""
+"""The whole path of a user, through the command line, on real parts: search → front → export → verify → MLflow."""
 
 from __future__ import annotations
 
 import filecmp
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -151,74 +149,3 @@ def test_the_same_search_can_be_asked_for_again_from_its_file(place: Path, run: 
         assert again[same] == earlier[same]
     assert again["id"] != earlier["id"]
     assert again["context"]["folder"] != earlier["context"]["folder"]
-
-
-def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(place: Path) -> None:
-    command = [
-        *SEARCH,
-        "--trials",
-        "4",
-        "--budget",
-        "35s",
-        "--executor",
-        "process",
-        "--no-tracking",
-        "-o",
-        "killed",
-        "-q",
-    ]
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "autotune", *command], cwd=place, env=environment(), stdout=subprocess.DEVNULL
-    )
-    wait_for_records(place / "killed", 2)
-    driver.send_signal(signal.SIGKILL)
-    driver.wait(10)
-    before = [record["trial"]["key"] for record in journal(place / "killed")]
-    autotune("search", "--resume", "killed", "-q", cwd=place)
-    after = [record["trial"]["key"] for record in journal(place / "killed")]
-    assert after[: len(before)] == before
-    assert len(set(after)) == len(after)
-    assert len([record for record in journal(place / "killed") if record["trial"]["purpose"] != "front"]) == 4
-
-
-def test_sigint_keeps_what_was_found_and_exits_130(place: Path) -> None:
-    command = [*SEARCH, "--budget", "90s", "--executor", "process", "--no-tracking", "-o", "stopped", "-q"]
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "autotune", *command], cwd=place, env=environment(), stdout=subprocess.PIPE, text=True
-    )
-    wait_for_records(place / "stopped", 2)
-    driver.send_signal(signal.SIGINT)
-    out, _ = driver.communicate(timeout=30)
-    assert driver.returncode == 130
-    assert "original" in out
-    assert (place / "stopped" / "front.json").is_file()
-
-
-def test_a_second_driver_is_refused_with_the_firsts_pid(place: Path) -> None:
-    command = [*SEARCH, "--budget", "60s", "--executor", "process", "--no-tracking", "-o", "busy", "-q"]
-    driver = subprocess.Popen([sys.executable, "-m", "autotune", *command], cwd=place, env=environment())
-    try:
-        wait_for_records(place / "busy", 1)
-        refused = subprocess.run(
-            [sys.executable, "-m", "autotune", "search", "--resume", "busy"],
-            cwd=place,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert refused.returncode == 2
-        assert str(driver.pid) in refused.stderr
-    finally:
-        driver.terminate()
-        assert driver.wait(30) == 143
-
-
-def wait_for_records(run: Path, count: int) -> None:
-    due = time.monotonic() + 90
-    while time.monotonic() < due:
-        if (run / "journal.jsonl").is_file() and len(journal(run)) >= count:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{run} did not reach {count} records")
