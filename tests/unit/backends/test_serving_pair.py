@@ -94,6 +94,15 @@ def test_runs_of_steps_equal_single_steps_on_two_servers(
     assert (fast.itl_s * fast.itl_weight).sum() == pytest.approx((fast.e2e_s - fast.ttft_s).sum(), abs=1e-6)
 
 
+def test_whoever_waits_for_a_free_user_comes_in_the_order_of_answers_of_both_servers() -> None:
+    lengths = TokenCounts(mean=1, values=(1, 9))
+    load = TokenLoad(input_tokens=TokenCounts(mean=90, p90=190), output_tokens=lengths, users=7, requests=90)
+    policy = Policy(max_num_seqs=1, max_batched_tokens=40, chunked_prefill=False)
+    used = LinearCosts(cached_s=0.0)
+    result = serve_pair((used, used), (policy, policy), requests_of(workload(load)), Link(1e-3, 2e-6))
+    assert (np.diff(result.arrived_s) >= 0).all()
+
+
 def test_alone_the_second_token_waits_for_the_cache_to_be_sent() -> None:
     costs = LinearCosts(cached_s=0.0)
     result = served(Requests([3.0], [1000], [3]), link=Link(0.5, 1e-3), costs=costs)

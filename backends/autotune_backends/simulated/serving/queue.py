@@ -10,16 +10,30 @@ from autotune_backends.simulated.serving.requests import Requests
 
 __all__ = ["Queue"]
 
+_WHOEVER = -1  # stands among those who come for the first that waits for a free user
+
 
 class Queue:
     """Waiting requests in the order of arrival, or of priority first; a preempted one waits where it waited before.
 
     ``arrived_s`` is filled in as requests arrive. ``blocked``: the first that waits found too little memory, and nobody gave
     any back since. ``batch_left``: how many more the batch that is being filled takes. ``arrivals`` False: nobody comes from
-    outside.
+    outside. Who waits for a free user gets a number when it arrives: of two servers, one may run ahead and tell of a later
+    answer first.
     """
 
-    __slots__ = ("_coming", "_policy", "_pool", "_requests", "_size", "_waiting", "arrived_s", "batch_left", "blocked")
+    __slots__ = (
+        "_coming",
+        "_policy",
+        "_pool",
+        "_pooled",
+        "_requests",
+        "_size",
+        "_waiting",
+        "arrived_s",
+        "batch_left",
+        "blocked",
+    )
 
     def __init__(
         self, policy: Policy, requests: Requests, size: int, arrived_s: list[float], *, arrivals: bool = True
@@ -28,7 +42,8 @@ class Queue:
         known_s = requests.arrived_s if arrivals else []
         self._coming = [(at_s, request) for request, at_s in enumerate(known_s) if not math.isnan(at_s)]
         heapify(self._coming)
-        self._pool = iter(requests.pool if arrivals else [])
+        pool = list(requests.pool) if arrivals else []
+        self._pool, self._pooled = iter(pool), len(pool)
         self._waiting: list[tuple[int, float, int]] = []
         self.arrived_s = arrived_s
         self.blocked = False
@@ -51,6 +66,7 @@ class Queue:
         """Let in what has arrived by now."""
         while self._coming and self._coming[0][0] <= now_s:
             at_s, request = heappop(self._coming)
+            request = next(self._pool) if request == _WHOEVER else request
             self.arrived_s[request] = at_s
             self.push(request)
 
@@ -74,8 +90,9 @@ class Queue:
         follower = self._requests.follower[request]
         if follower >= 0:
             heappush(self._coming, (now_s + self._requests.think_s, follower))
-        elif (following := next(self._pool, None)) is not None:
-            heappush(self._coming, (now_s, following))
+        elif self._pooled > 0:
+            self._pooled -= 1
+            heappush(self._coming, (now_s, _WHOEVER))
 
     def lets_start(self, now_s: float, idle: bool) -> bool:
         """Whether the head may start as far as batching goes; ``idle``: nothing runs."""

@@ -71,9 +71,9 @@ class Server:
         return True
 
     def ready_s(self) -> float:
-        """When it takes its next step, as far as is known; infinity: never."""
-        self._receive()
-        if self.sequences.prompts or self._decoding or self._prompts.can_admit(self.now_s):
+        """When it takes its next step, as far as is known; infinity: never. Nobody is let in: who is first may be unknown yet."""
+        at_work = self.sequences.prompts or self._decoding or self._returns.waiting
+        if at_work or self._prompts.can_admit(self.now_s):
             return self.now_s
         return max(self.now_s, self._wakes_s())
 
