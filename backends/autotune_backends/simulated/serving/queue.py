@@ -22,18 +22,7 @@ class Queue:
     answer first.
     """
 
-    __slots__ = (
-        "_coming",
-        "_policy",
-        "_pool",
-        "_pooled",
-        "_requests",
-        "_size",
-        "_waiting",
-        "arrived_s",
-        "batch_left",
-        "blocked",
-    )
+    __slots__ = ("_coming", "_policy", "_pool", "_requests", "_size", "_waiting", "arrived_s", "batch_left", "blocked")
 
     def __init__(
         self, policy: Policy, requests: Requests, size: int, arrived_s: list[float], *, arrivals: bool = True
@@ -42,8 +31,7 @@ class Queue:
         known_s = requests.arrived_s if arrivals else []
         self._coming = [(at_s, request) for request, at_s in enumerate(known_s) if not math.isnan(at_s)]
         heapify(self._coming)
-        pool = list(requests.pool) if arrivals else []
-        self._pool, self._pooled = iter(pool), len(pool)
+        self._pool = iter(requests.pool if arrivals else [])
         self._waiting: list[tuple[int, float, int]] = []
         self.arrived_s = arrived_s
         self.blocked = False
@@ -66,9 +54,11 @@ class Queue:
         """Let in what has arrived by now."""
         while self._coming and self._coming[0][0] <= now_s:
             at_s, request = heappop(self._coming)
-            request = next(self._pool) if request == _WHOEVER else request
-            self.arrived_s[request] = at_s
-            self.push(request)
+            if request == _WHOEVER:
+                request = next(self._pool, _WHOEVER)
+            if request != _WHOEVER:
+                self.arrived_s[request] = at_s
+                self.push(request)
 
     def push(self, request: int) -> None:
         """Let a request wait."""
@@ -86,12 +76,11 @@ class Queue:
         self.blocked, self.batch_left = True, 0
 
     def answered(self, request: int, now_s: float) -> None:
-        """Its follower comes after a while, or whoever waits for a free user comes now."""
+        """Its follower comes after a while, or whoever waits for a free user, if anybody does, comes now."""
         follower = self._requests.follower[request]
         if follower >= 0:
             heappush(self._coming, (now_s + self._requests.think_s, follower))
-        elif self._pooled > 0:
-            self._pooled -= 1
+        elif self._requests.pool:
             heappush(self._coming, (now_s, _WHOEVER))
 
     def lets_start(self, now_s: float, idle: bool) -> bool:
