@@ -16,7 +16,7 @@ from autotune.core.space import Offer
 from autotune_backends.cpu import CpuBackend, installed
 
 if TYPE_CHECKING:
-    from autotune_backends.openvino.probe import Probe
+    from autotune_backends.probing import Probe
 
 __all__ = ["OpenVinoBackend"]
 
