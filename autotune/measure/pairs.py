@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from autotune.core.power import PowerModel
 from autotune.core.values import Value
 from autotune.measure.energy import energy_j, energy_ratio_bounds
 from autotune.measure.intervals import Interval, median_interval
+from autotune.measure.pausing import all_paused
 from autotune.measure.rounds import Rounds, Series
 from autotune.measure.shapes import by_shape
 from autotune.measure.steady import drifts
@@ -44,7 +44,7 @@ class PairedPhase:
 
     def measure(self) -> None:
         """Take pairs until the ratio's interval is narrow enough, or the plan's rounds or time are used up."""
-        with _both_paused(self.mine, self.theirs):
+        with all_paused((self.mine.session, self.theirs.session)):
             awake = self._warm_up()
             looks = Looks(self.mine.plan)
             self.finished = self._take_pairs(awake, looks)
@@ -192,19 +192,6 @@ class PairedPhase:
         if mine is None or theirs is None or not mine.value or not theirs.value:
             return {}
         return {"memory": Value(value=mine.value / theirs.value, unit="1", n=1, basis="peaks of the two processes")}
-
-
-@contextmanager
-def _both_paused(mine: Rounds, theirs: Rounds) -> Iterator[None]:
-    """Start with both sides paused, and leave with both running, whatever happens."""
-    sessions = (mine.session, theirs.session)
-    for session in sessions:
-        session.pause()
-    try:
-        yield
-    finally:
-        for session in sessions:
-            session.resume()
 
 
 def _counted_energy(side: Rounds) -> NDArray[np.float64] | None:

@@ -6,8 +6,7 @@ empty queue, and after requests that do not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -21,6 +20,7 @@ from autotune.measure.energy import Use, energy_j
 from autotune.measure.intervals import median_interval
 from autotune.measure.load_time import TAIL
 from autotune.measure.max_rate import latency_bounds
+from autotune.measure.pausing import all_paused
 from autotune.measure.percentiles import least_samples
 from autotune.measure.served_phase import ServedPhase
 
@@ -48,7 +48,7 @@ class PiecedLoad:
     def measure(self, piece_s: float) -> None:
         """Take pairs of pieces in the order ABBA until their ratio is narrow enough, or the plan's limit is used up."""
         plan, phases = self.mine.plan, (self.mine, self.theirs)
-        with _both_paused(self.sessions):
+        with all_paused(self.sessions):
             for phase, session in zip(phases, self.sessions, strict=True):
                 _awake(session, phase.prepare)
             rate = self._rate()
@@ -153,14 +153,3 @@ def _awake(session: Session, act: Callable[[], Result]) -> Result:
         return act()
     finally:
         session.pause()
-
-
-@contextmanager
-def _both_paused(sessions: Sequence[Session]) -> Iterator[None]:
-    for session in sessions:
-        session.pause()
-    try:
-        yield
-    finally:
-        for session in sessions:
-            session.resume()
