@@ -18,8 +18,6 @@ import yaml
 from autotune.cli.main import app
 from benchmarks.stranger import action_step, flags, gate_workflow, page_commands
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {
@@ -99,5 +97,5 @@ def test_the_tutorial_works_from_its_first_command_to_its_last(tmp_path: Path) -
     assert len(lines) >= 7
     for line in lines:
         done = shell(shortened(line), tmp_path)
-        undecided = "verify" in line or "gate" in line  # in six seconds, on any machine
-        assert done.returncode in ({0, 4} if undecided else {0}), f"{line}\n{done.stdout}\n{done.stderr}"
+        judges = "verify" in line or "gate" in line  # in six seconds, on any machine: a verdict, whichever
+        assert done.returncode in ({0, 1, 4} if judges else {0}), f"{line}\n{done.stdout}\n{done.stderr}"
