@@ -18,6 +18,7 @@ __all__ = [
     "CLOSE",
     "PAIRED",
     "doubt_if_busy",
+    "doubt_if_moving",
     "judge_absolute",
     "judge_quality",
     "judge_ratio",
@@ -71,6 +72,13 @@ def doubt_if_busy(judged: Compared, *, busy: bool, longer: bool = False) -> Comp
     if not busy or judged.verdict != "broken" or beyond or judged.metric in _PEAKS:
         return judged
     return judged.model_copy(update={"verdict": "not compared", "reason": "the machine was busy with other things"})
+
+
+def doubt_if_moving(judged: Compared, *, moving: bool) -> Compared:
+    """What is broken is in doubt when the ratio drifted while it was taken, unless it is beyond ``ABSOLUTE``."""
+    if not moving or judged.verdict != "broken" or (judged.worse or 0.0) > ABSOLUTE:
+        return judged
+    return judged.model_copy(update={"verdict": "not compared", "reason": "the ratio drifted while it was measured"})
 
 
 def judge_absolute(metric: str, promised: Value, found: Value) -> Compared:

@@ -13,7 +13,16 @@ from autotune.core.model import ModelFacts
 from autotune.core.plan import Plan
 from autotune.core.samples import Tensors
 from autotune.core.values import Value
-from autotune.export.judging import ABSOLUTE, CLOSE, PAIRED, doubt_if_busy, judge_absolute, judge_ratio, middle
+from autotune.export.judging import (
+    ABSOLUTE,
+    CLOSE,
+    PAIRED,
+    doubt_if_busy,
+    doubt_if_moving,
+    judge_absolute,
+    judge_ratio,
+    middle,
+)
 from autotune.export.verdict import Compared
 from autotune.replay.instruments import Instruments
 from autotune.replay.loads import phase_loads
@@ -105,13 +114,21 @@ def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
 def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
     if name in ratios and name in measured.ratios:
         judged = judge_ratio(name, ratios[name], measured.ratios[name])
-        return doubt_if_busy(judged, busy=measured.busy, longer=name in measured.longer)
+        judged = doubt_if_busy(judged, busy=measured.busy, longer=name in measured.longer)
+        return doubt_if_moving(judged, moving=_moves(name, measured))
     if name in ratios and not measured.ratios:
         reason = "no two rounds side by side fitted into the budget"
         return Compared(metric=name, verdict="not compared", how="side by side", promised=ratios[name], reason=reason)
     if name in measured.metrics:
         return doubt_if_busy(judge_absolute(name, promised, measured.metrics[name]), busy=measured.busy)
     return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
+
+
+def _moves(name: str, measured: Measured) -> bool:
+    """Whether the ratio itself drifted from pair to pair: its interval is one of rounds that are alike."""
+    from autotune.measure.steady import drifts
+
+    return name in measured.series and drifts(measured.series[name])
 
 
 def _in_doubt(entry: Compared) -> Compared:

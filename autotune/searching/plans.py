@@ -12,7 +12,7 @@ __all__ = ["Plans", "duration_s", "latency_s", "overhead_s"]
 
 _UNBOUNDED_S = 600.0  # a search without a time budget measures as one of ten minutes does
 _SHORTEST_S, _LONGEST_S = 0.25, 3.0  # of a search trial's phase
-_SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 5.0  # of a paired phase, each side
+_SHORTEST_PAIR_S, _LONGEST_PAIR_S = 0.25, 10.0  # of a paired phase, each side
 _PAIR_WARMUP = 0.25  # of the phase, each side
 _PAIR_SHARE = 1.1 * PAIRED_SIDES * (1 + _PAIR_WARMUP)  # of the phase; 10 % for the pair that passes the limit
 _TRAINING = 1.2  # of the time that a training may take: it opens the teacher before, and looks at what it learned after

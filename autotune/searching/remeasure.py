@@ -14,10 +14,11 @@ from autotune.core.watching import Observer, Progress, Silent
 from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.contenders import Contender
-from autotune.searching.found import Found, Place, found_by_searching, place_of
+from autotune.searching.found import Found, Place, confirmed, found_by_searching, place_of
 from autotune.searching.plans import Plans, duration_s
 from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
 from autotune.searching.roles import Journal, Stop
+from autotune.searching.settled import would_gain
 from autotune.searching.shortlist import by_importance
 from autotune.searching.tally import Tally
 
@@ -40,8 +41,9 @@ def remeasure(
 
     Time decides how many and how long: points share what is left of the budget evenly, down to the shortest plan that is
     worth it; those that do not fit are left out. Points that only noise may have kept off the front are measured too, where
-    the plan that the budget wants fits them all. Nothing is started that would not end in time, nothing runs past the
-    budget + 5 s, and what was measured since the latest search trial is not measured again.
+    the plan that the budget wants fits them all. Time that is left then goes to the points that stayed, once more and longer,
+    where that tells more: a disturbed minute is not the last word. Nothing is started that would not end in time, nothing runs
+    past the budget + 5 s, and what was measured since the latest search trial is not measured again.
     """
     _Remeasuring(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
 
@@ -75,6 +77,7 @@ class _Remeasuring:
                 self._measure_home(home, points)
             if points:
                 self._measure_points(home, points)
+            self._measure_longer(home)
         finally:
             self._books.charge()
 
@@ -99,6 +102,27 @@ class _Remeasuring:
             left = self._needed - done
             were = "was" if left == 1 else "were"
             self.observer.note(f"{left} of {self._needed} points of the front {were} not measured again")
+
+    def _measure_longer(self, home: TrialRecord) -> None:
+        """Share what is left of the budget among the points that stayed on the front and are in doubt."""
+        found = self._found()
+        shown = found and confirmed(found, self._records, self.folder.search)
+        if shown is None or self.budget.total_s is None:
+            return
+        paired = [one for one in by_importance(shown.verdicts.kept) if one.record.trial.plan.paired]
+        plan, doubtful = self._longer(home, paired)
+        for one in doubtful:
+            if plan is None or not self._one(one.record.trial, plan, home.trial.id):
+                return
+
+    def _longer(self, home: TrialRecord, kept: Sequence[Contender]) -> tuple[Plan | None, list[Contender]]:
+        """As many of the points as gain from an even share of the time left, and the plan that fits it."""
+        for count in range(len(kept), 0, -1):
+            plan = self.plans.front(home, self._left_s() / count)
+            doubtful = [one for one in kept if plan is not None and would_gain(one.record, plan)]
+            if len(doubtful) >= count:
+                return plan, doubtful[:count]
+        return None, []
 
     def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
         """The longest plan under which the points, and ``beside`` more trials, fit: all of them, or those that fit well, or as

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.core.values import Value
-from autotune.export.judging import doubt_if_busy, judge_absolute, judge_quality, judge_ratio, judge_size, middle
+from autotune.export.judging import (
+    doubt_if_busy,
+    doubt_if_moving,
+    judge_absolute,
+    judge_quality,
+    judge_ratio,
+    judge_size,
+    middle,
+)
 from autotune.export.speed_check import settled
 from autotune.export.verdict import Compared, overall
 
@@ -44,6 +52,13 @@ def test_a_slowdown_on_a_busy_machine_is_in_doubt_unless_no_neighbour_could_do_i
     assert doubt_if_busy(large, busy=False, longer=True).verdict == "broken"
     kept = judge_ratio("latency_p50", value(0.5), value(0.5))
     assert doubt_if_busy(kept, busy=True) == kept
+
+
+def test_a_slowdown_seen_in_a_ratio_that_drifts_is_in_doubt_unless_it_is_beyond_all_drift() -> None:
+    small, large = (judge_ratio("latency_p50", value(0.5), value(found)) for found in (0.6, 0.8))
+    assert doubt_if_moving(small, moving=True).in_question
+    assert doubt_if_moving(small, moving=False) == small
+    assert doubt_if_moving(large, moving=True) == large
 
 
 def test_a_time_or_an_energy_by_itself_is_in_doubt_on_a_busy_machine_and_a_peak_of_memory_is_not() -> None:

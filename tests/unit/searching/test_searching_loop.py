@@ -30,6 +30,11 @@ class SlowPairs(Surface):
         return super().duration_s(trial) * (4 if trial.plan.paired else 1)
 
 
+class QuickPairs(Surface):
+    def duration_s(self, trial):
+        return super().duration_s(trial) * (0.3 if trial.plan.paired else 1.0)
+
+
 class BadTracker:
     def __init__(self) -> None:
         self.calls = 0
@@ -267,6 +272,36 @@ def test_points_that_noise_may_have_hidden_are_measured_again_when_time_allows(d
     assert {one.record.trial.candidate for one in found.points} <= again
     assert len(again) > len(found.points) + 1
     assert len(front.points) > 1
+
+
+def front_plans(table):
+    """The plans under which each point was measured again, in order."""
+    plans = {}
+    for record in table.run.records():
+        if record.trial.purpose == "front" and record.trial.plan.paired:
+            plans.setdefault(record.trial.candidate, []).append(record.trial.plan)
+    return plans
+
+
+def test_time_that_is_left_goes_to_the_points_in_doubt(desk):
+    asked = fake_search(budget_s=120.0)
+    table = desk(asked, QuickPairs(tabulate(asked.space, respond), asked.space.baseline, noise=0.15))
+    table.search()
+    front = table.finish()
+    plans = front_plans(table)
+    shown = {point.candidate for point in front.points} - {asked.space.baseline}
+    longer = [plans[one] for one in shown if len(plans[one]) == 2]
+    assert longer
+    assert all(second.phase_limit_s >= 1.5 * first.phase_limit_s for first, second in longer)
+    assert table.budget.spent_s() <= 120
+
+
+def test_points_that_are_certain_are_measured_again_once(desk):
+    asked = fake_search(budget_s=120.0)
+    table = desk(asked, QuickPairs(tabulate(asked.space, respond), asked.space.baseline, noise=0.001))
+    table.search()
+    table.finish()
+    assert {len(plans) for plans in front_plans(table).values()} == {1}
 
 
 def test_a_simulated_search_whose_start_took_its_budget_still_tries_what_comes_first(desk):
