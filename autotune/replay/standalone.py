@@ -79,10 +79,15 @@ def serve(host: str, port: int) -> None:
     def tensors(entries: Any) -> list[Any]:
         return [endpoint.Tensor(entry.name, _datatype(entry.type), _sizes(entry.shape)) for entry in entries]
 
-    session = model.session
     name = Path(model.config["model"]).stem
-    found = endpoint.Endpoint(name, tensors(session.get_inputs()), tensors(session.get_outputs()), batcher(first=model))
+    inputs, outputs = tensors(model.session.get_inputs()), tensors(model.session.get_outputs())
+    found = endpoint.Endpoint(name, platform(model.config), inputs, outputs, batcher(first=model))
     endpoint.serve(found, host, port)
+
+
+def platform(config: dict[str, Any]) -> str:
+    """What runs the model and in which format, as the protocol puts it: ``openvino_onnx``, ``torch_pt2``."""
+    return f"{_runtime(config['session'])}_{Path(config['model']).suffix.removeprefix('.')}"
 
 
 def open_session(model: Path, settings: dict[str, Any], folder: Path) -> Any:
@@ -90,7 +95,7 @@ def open_session(model: Path, settings: dict[str, Any], folder: Path) -> Any:
 
     Raises ``RuntimeError`` for a runtime of somebody's own backend: in another one it would not be what was measured.
     """
-    runtime = settings.get("runtime", "onnxruntime")
+    runtime = _runtime(settings)
     if runtime == "openvino":
         return _beside("openvino_session").OpenVinoSession(model, settings)
     if runtime == "torch":
@@ -166,6 +171,10 @@ def _as_array(value: Any) -> Any:
     if len({part.shape for part in parts}) == 1:
         return np.stack(parts)
     return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0, np.float32)
+
+
+def _runtime(settings: dict[str, Any]) -> str:
+    return str(settings.get("runtime", "onnxruntime"))
 
 
 def _datatype(kind: str) -> str:

@@ -54,9 +54,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model as clients see it."""
+    """A model as clients see it. ``platform`` is what runs it and in which format, ``openvino_onnx`` say."""
 
     name: str
+    platform: str
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
     batcher: Submits
@@ -110,7 +111,7 @@ def metadata(endpoint: Endpoint) -> dict[str, Any]:
     return {
         "name": endpoint.name,
         "versions": ["1"],
-        "platform": "onnxruntime_onnx",
+        "platform": endpoint.platform,
         "inputs": described(endpoint.inputs),
         "outputs": described(endpoint.outputs),
     }

@@ -8,6 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
+from autotune.replay import standalone
 from autotune.serving.batcher import Batcher
 from autotune.serving.endpoint import DATATYPES, Endpoint, Tensor, application, from_json, to_json
 
@@ -24,7 +25,7 @@ def doubled(inputs: dict[str, Any]) -> dict[str, Any]:
 def ask(requests: list[tuple[str, str, Any]], batcher: Batcher | None = None) -> list[httpx.Response]:
     async def together() -> list[httpx.Response]:
         with batcher or Batcher([doubled], max_batch=4, delay_s=0.02) as serving:
-            app = application(Endpoint("m", [X], [Y], serving))
+            app = application(Endpoint("m", "openvino_onnx", [X], [Y], serving))
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
                 return await asyncio.gather(*(client.request(how, url, json=body) for how, url, body in requests))
 
@@ -54,6 +55,22 @@ def test_health_and_metadata_follow_the_protocol() -> None:
     *healthy, model = ask([("GET", path, None) for path in paths])
     assert [answer.status_code for answer in healthy] == [200] * 4
     assert model.json()["inputs"] == [{"name": "x", "datatype": "FP32", "shape": [-1, 2]}]
+    assert model.json()["platform"] == "openvino_onnx"
+
+
+@pytest.mark.parametrize(
+    ("session", "file", "platform"),
+    [
+        ({}, "model.onnx", "onnxruntime_onnx"),
+        ({"runtime": "onnxruntime"}, "model.ort", "onnxruntime_ort"),
+        ({"runtime": "openvino"}, "model.onnx", "openvino_onnx"),
+        ({"runtime": "torch"}, "program.pt2", "torch_pt2"),
+    ],
+)
+def test_the_platform_is_what_opens_the_model_whichever_backend_built_it(
+    session: dict[str, Any], file: str, platform: str
+) -> None:
+    assert standalone.platform({"runtime": "torch", "model": file, "session": session}) == platform
 
 
 @pytest.mark.parametrize(
