@@ -8,9 +8,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from autotune.api.backends_here import lacking
 from autotune.core.clock import SystemClock
 from autotune.core.errors import UserError
 from autotune.core.frozen import Record
+from autotune.core.ports import Backend
 
 __all__ = ["Finding", "diagnose"]
 
@@ -146,12 +148,11 @@ def _devices() -> Iterator[Finding]:
     from autotune import plugins
 
     for name in plugins.names("backends"):
-        devices = plugins.backend(name).devices()
-        for device in devices:
-            if device.kind == "real":
-                yield Finding(about="devices", state="ok", text=f"{device.name} ({device.kind}) through {name}")
-        if simulated := [device for device in devices if device.kind == "simulated"]:
-            yield Finding(about="devices", state="ok", text=f"{len(simulated)} simulated ones through {name}")
+        try:
+            backend = plugins.backend(name)
+        except UserError:
+            continue  # told among the plug-ins
+        yield from _devices_of(backend)
     if shutil.which("nvidia-smi"):
         yield Finding(
             about="devices",
@@ -159,6 +160,21 @@ def _devices() -> Iterator[Finding]:
             text="an NVIDIA GPU is present, and no backend here can use it",
             remedy="pip install onnxruntime-gpu",
         )
+
+
+def _devices_of(backend: Backend) -> Iterator[Finding]:
+    """What it can run on; where its package is missing that is nothing, whatever devices there are."""
+    package = lacking(backend)
+    if package is not None:
+        told = f"none through {backend.name}: {package.absent}"
+        yield Finding(about="devices", state="note", text=told, remedy=package.install)
+        return
+    devices = backend.devices()
+    for device in devices:
+        if device.kind == "real":
+            yield Finding(about="devices", state="ok", text=f"{device.name} ({device.kind}) through {backend.name}")
+    if simulated := [device for device in devices if device.kind == "simulated"]:
+        yield Finding(about="devices", state="ok", text=f"{len(simulated)} simulated ones through {backend.name}")
 
 
 def _disk(folder: Path) -> Iterator[Finding]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from autotune.core.package import Package
+    from autotune.core.ports import Backend
 
 __all__ = ["register"]
 
@@ -14,7 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def devices(as_json: AsJson = False) -> int:
     """List the devices here, and the simulated ones that a search can also name, with the confidence of their figures."""
-    from autotune import plugins
+    from autotune.api.backends_here import backends_here
 
     rows = [
         {
@@ -25,10 +29,11 @@ def devices(as_json: AsJson = False) -> int:
             "confidence": device.confidence,
             "cpus": device.cpus,
             "memory_bytes": device.memory_bytes,
-            "backend": name,
+            "backend": backend.name,
         }
-        for name in plugins.names("backends")
-        for device in plugins.backend(name).devices()
+        for backend, package in backends_here()
+        if package is None
+        for device in backend.devices()
     ]
     return _show("devices", [*rows, _this_host()], as_json)
 
@@ -52,14 +57,13 @@ def spaces(as_json: AsJson = False) -> int:
 
 
 def backends(as_json: AsJson = False) -> int:
-    """List the backends that are installed, with the versions of what they run on."""
-    from autotune import plugins
+    """List the backends, with the versions of what they run on, or the command that installs it."""
+    from autotune.api.backends_here import backends_here
 
-    rows = []
-    for name in plugins.names("backends"):
-        backend = plugins.backend(name)
-        versions = " ".join(f"{package} {version}" for package, version in backend.versions().items())
-        rows.append({"name": name, "versions": versions, "about": _about(backend)})
+    rows = [
+        {"name": backend.name, "versions": _versions(backend, package), "about": _about(backend)}
+        for backend, package in backends_here()
+    ]
     return _show("backends", rows, as_json)
 
 
@@ -68,6 +72,12 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="List the devices here.")(devices)
     app.command(short_help="List the search spaces.")(spaces)
     app.command(short_help="List the backends and their versions.")(backends)
+
+
+def _versions(backend: Backend, package: Package | None) -> str:
+    if package is not None:
+        return f"{package.absent}: {package.install}"
+    return " ".join(f"{name} {version}" for name, version in backend.versions().items())
 
 
 def _about(documented: object) -> str:

@@ -22,9 +22,8 @@ class DeviceSpec(Record):
     ``memory_bytes`` None: unknown. ``isa`` lists the instruction-set flags that matter to results (``avx512_vnni``).
     A simulated device: ``confidence`` is of its figures, ``figures`` the SHA-256 of its description, ``file`` that description
     when it is the user's own. None: the device is real, or it comes with the backend. ``prices``: what it costs, and who says
-    so, for a person to read.
-    when it is the user's own. None: the device is real, or it comes with the backend. ``calibration``: a table of points that a
-    person measured, ``calibrated_on`` how many of them (or of the description's own table) are of this device.
+    so, for a person to read. ``calibration``: a table of points that a person measured, ``calibrated_on`` how many of them (or
+    of the description's own table) are of this device.
     """
 
     name: str

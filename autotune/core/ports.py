@@ -16,6 +16,7 @@ from autotune.core.front import Front
 from autotune.core.limits import Limit
 from autotune.core.model import ModelFacts
 from autotune.core.ownership import Ownership
+from autotune.core.package import Package
 from autotune.core.picked import PickedRun
 from autotune.core.samples import Requests, Samples, Tensors
 from autotune.core.serving import Load, Served
@@ -28,6 +29,7 @@ __all__ = [
     "Backend",
     "Executor",
     "ExecutorFactory",
+    "Packaged",
     "Sampler",
     "Screening",
     "ServingSession",
@@ -111,6 +113,15 @@ class Backend(Protocol):
 
     def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
         """Describe the artifact as data, for export."""
+        ...
+
+
+@runtime_checkable
+class Packaged(Protocol):
+    """What a backend may have besides whose runtime is a package that may be absent."""
+
+    def missing(self) -> Package | None:
+        """The package without which it runs nothing here; None: it is installed."""
         ...
 
 

@@ -11,6 +11,7 @@ from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.deployment import Deployment, SessionSettings
 from autotune.core.device import DeviceSpec
+from autotune.core.package import Package
 from autotune.core.ports import Session
 
 __all__ = ["CpuBackend", "cpu_device", "installed"]
@@ -19,11 +20,16 @@ __all__ = ["CpuBackend", "cpu_device", "installed"]
 class CpuBackend(ABC):
     """A part of ``core.ports.Backend``. Holds no session: a runtime is imported only where a session lives or a build runs.
 
-    ``opener`` is what a session's process calls, ``"module:function"``.
+    ``opener`` is what a session's process calls, ``"module:function"``. ``package`` is what the runtime comes with.
     """
 
     name: str
     opener: str
+    package: Package
+
+    def missing(self) -> Package | None:
+        """The runtime's package, where it is not installed; None where it is."""
+        return None if installed(self.package.name) else self.package
 
     @abstractmethod
     def settings(self, candidate: Candidate, cpus: int) -> SessionSettings:

@@ -12,9 +12,11 @@ from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
 from autotune.core.samples import Tensors
+from autotune.core.package import Package
 from autotune.core.space import Offer
 from autotune_backends.cpu import CpuBackend, installed
 from autotune_backends.onnxruntime.arrays import no_array
+from autotune_backends.remembered import Remembered
 
 if TYPE_CHECKING:
     from autotune_backends.onnxruntime.choices import ModelTraits
@@ -32,9 +34,14 @@ class OnnxRuntimeBackend(CpuBackend):
 
     name = "onnxruntime"
     opener = "autotune_backends.onnxruntime.session:open_session"
+    package = Package("onnxruntime", "pip install onnxruntime")
 
     def __init__(self) -> None:
-        self._probed: dict[tuple[str, str], BatchAxis] = {}
+        self._batch = Remembered(self._try_batch)
+
+    def missing(self) -> Package | None:
+        """None also where onnxruntime-gpu stands in for onnxruntime."""
+        return None if installed("onnxruntime-gpu") else super().missing()
 
     def versions(self) -> Mapping[str, str]:
         """Versions of the packages that artifacts and numbers depend on."""
@@ -99,10 +106,7 @@ class OnnxRuntimeBackend(CpuBackend):
             untrained=tuple(sorted(without_derivative(graph))),
         )
 
-    def _batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:
+    def _try_batch(self, model: ModelFacts, device: DeviceSpec) -> BatchAxis:
         from autotune_backends.onnxruntime.batch_probe import probe_batch
 
-        key = (model.sha256, device.name)
-        if key not in self._probed:
-            self._probed[key] = model.batch if model.batch.works else probe_batch(model, device, self.opener)
-        return self._probed[key]
+        return model.batch if model.batch.works else probe_batch(model, device, self.opener)

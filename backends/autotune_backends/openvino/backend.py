@@ -12,8 +12,10 @@ from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
+from autotune.core.package import Package
 from autotune.core.space import Offer
-from autotune_backends.cpu import CpuBackend, installed
+from autotune_backends.cpu import installed
+from autotune_backends.probed import ProbedBackend
 
 if TYPE_CHECKING:
     from autotune_backends.probing import Probe
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenVinoBackend"]
 
 
-class OpenVinoBackend(CpuBackend):
+class OpenVinoBackend(ProbedBackend):
     """ONNX models on the CPU, through OpenVINO.
 
     Implements ``core.ports.Backend``. The package openvino is optional: without it, every model is refused, saying so.
@@ -29,26 +31,30 @@ class OpenVinoBackend(CpuBackend):
 
     name = "openvino"
     opener = "autotune_backends.openvino.session:open_session"
-
-    def __init__(self) -> None:
-        self._probed: dict[tuple[str, str], Probe] = {}
+    package = Package("openvino", "pip install 'autotune-inference[openvino]'")
 
     def versions(self) -> Mapping[str, str]:
         """OpenVINO's; empty without it."""
         found = installed("openvino")
         return {"openvino": found} if found else {}
 
-    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
-        """Try the model (once), then offer what is legal."""
-        from autotune_backends.openvino.offers import offer, refusal
+    def refusal(self, model: ModelFacts, device: DeviceSpec) -> str | None:
+        """Why OpenVINO does not run the model there; None: only a try can tell."""
+        from autotune_backends.openvino.offers import refusal
 
-        why = refusal(model, device, installed("openvino") is not None)
-        if why is None:
-            found = self._probe(model, device)
-            if found.refusal is None:
-                return offer(device, found.batch)
-            why = found.refusal
-        return Offer(backend=self.name, device=device.name, refusal=why)
+        return refusal(model, device, self.missing())
+
+    def probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
+        """Open the model and run it once."""
+        from autotune_backends.openvino.probe import probe
+
+        return probe(model, device, self.opener)
+
+    def offer(self, model: ModelFacts, device: DeviceSpec, found: Probe) -> Offer:  # noqa: ARG002 - all models get the same
+        """What is legal for a model that runs."""
+        from autotune_backends.openvino.offers import offer
+
+        return offer(device, found.batch)
 
     def build(
         self,
@@ -69,11 +75,3 @@ class OpenVinoBackend(CpuBackend):
         from autotune_backends.openvino.settings import session_settings
 
         return session_settings(candidate, cpus)
-
-    def _probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
-        from autotune_backends.openvino.probe import probe
-
-        key = (model.sha256, device.name)
-        if key not in self._probed:
-            self._probed[key] = probe(model, device, self.opener)
-        return self._probed[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts
+from autotune.core.package import Package
 from autotune.core.space import Offer
 from autotune_backends.offering import Choices, offer_batch, thread_counts
 
@@ -13,14 +14,14 @@ _BFLOAT = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
 _HALF = frozenset({"asimdhp"})
 
 
-def refusal(model: ModelFacts, device: DeviceSpec, installed: bool) -> str | None:
+def refusal(model: ModelFacts, device: DeviceSpec, missing: Package | None) -> str | None:
     """Why OpenVINO does not run this model there; None: only a try can tell."""
     if model.format != "onnx":
         return f"the OpenVINO backend reads ONNX models, not {model.format}"
     if device.kind != "real" or device.device_class != "cpu":
         return f"this backend runs on the CPU, not on {device.name} ({device.kind} {device.device_class})"
-    if not installed:
-        return "openvino is not installed: pip install 'autotune-inference[openvino]'"
+    if missing is not None:
+        return f"{missing.absent}: {missing.install}"
     if model.custom_op_library is not None:
         return "OpenVINO cannot load onnxruntime's custom operators"
     strange = [one.name for one in (*model.inputs, *model.outputs) if one.kind != "tensor" or one.dtype == "str"]

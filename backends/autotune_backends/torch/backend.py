@@ -12,8 +12,10 @@ from autotune.core.deployment import Deployment, SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
 from autotune.core.samples import Tensors
+from autotune.core.package import Package
 from autotune.core.space import Offer
-from autotune_backends.cpu import CpuBackend, installed
+from autotune_backends.cpu import installed
+from autotune_backends.probed import ProbedBackend
 
 if TYPE_CHECKING:
     from autotune_backends.probing import Probe
@@ -23,7 +25,7 @@ __all__ = ["TorchBackend"]
 _DISTRIBUTIONS = ("torch", "onnxscript", "onnxruntime")
 
 
-class TorchBackend(CpuBackend):
+class TorchBackend(ProbedBackend):
     """Exported PyTorch programs on the CPU, through PyTorch.
 
     Implements ``core.ports.Backend``. The package torch is optional: without it, every program is refused, saying so.
@@ -31,28 +33,32 @@ class TorchBackend(CpuBackend):
 
     name = "torch"
     opener = "autotune_backends.torch.session:open_session"
-
-    def __init__(self) -> None:
-        self._probed: dict[tuple[str, str], Probe] = {}
+    package = Package("torch", "pip install 'autotune-inference[torch]'")
 
     def versions(self) -> Mapping[str, str]:
         """Versions of the packages that artifacts and numbers depend on; empty without torch."""
         found = {name: version for name in _DISTRIBUTIONS if (version := installed(name))}
         return found if "torch" in found else {}
 
-    def offers(self, model: ModelFacts, device: DeviceSpec) -> Offer:
-        """Try the program (once), then offer what is legal."""
+    def refusal(self, model: ModelFacts, device: DeviceSpec) -> str | None:
+        """Why PyTorch does not run the program there; None: only a try can tell."""
+        from autotune_backends.torch.offers import refusal
+
+        return refusal(model, device, self.missing())
+
+    def probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
+        """Open the program."""
+        from autotune_backends.torch.probe import probe
+
+        return probe(model, device, self.opener)
+
+    def offer(self, model: ModelFacts, device: DeviceSpec, found: Probe) -> Offer:
+        """What is legal for a program that runs."""
         from autotune.models.pt2_facts import largest_batch
-        from autotune_backends.torch.offers import offer, refusal
+        from autotune_backends.torch.offers import offer
         from autotune_backends.torch.traits import traits_of
 
-        why = refusal(model, device, installed("torch") is not None)
-        if why is None:
-            found = self._probe(model, device)
-            if found.refusal is None:
-                return offer(device, traits_of(model, found.batch, largest_batch(model.path)))
-            why = found.refusal
-        return Offer(backend=self.name, device=device.name, refusal=why)
+        return offer(device, traits_of(model, found.batch, largest_batch(model.path)))
 
     def build(
         self,
@@ -78,11 +84,3 @@ class TorchBackend(CpuBackend):
         from autotune_backends.torch.settings import session_settings
 
         return session_settings(candidate, cpus)
-
-    def _probe(self, model: ModelFacts, device: DeviceSpec) -> Probe:
-        from autotune_backends.torch.probe import probe
-
-        key = (model.sha256, device.name)
-        if key not in self._probed:
-            self._probed[key] = probe(model, device, self.opener)
-        return self._probed[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
+from autotune.core.package import Package
 from autotune.core.space import Offer
 from autotune_backends.offering import Choices, offer_batch, thread_counts
 from autotune_backends.torch.traits import ProgramTraits
@@ -18,14 +19,14 @@ _EXCHANGED = frozenset(
 _EAGER, _INDUCTOR, _ONNX = "eager", "inductor", "onnxruntime"
 
 
-def refusal(model: ModelFacts, device: DeviceSpec, installed: bool) -> str | None:
+def refusal(model: ModelFacts, device: DeviceSpec, missing: Package | None) -> str | None:
     """Why PyTorch does not run this model there; None: only a try can tell."""
     if model.format != "pt2":
         return f"the PyTorch backend reads exported programs (.pt2), not {model.format}"
     if device.kind != "real" or device.device_class != "cpu":
         return f"this backend runs on the CPU, not on {device.name} ({device.kind} {device.device_class})"
-    if not installed:
-        return "torch is not installed: pip install 'autotune-inference[torch]'"
+    if missing is not None:
+        return f"{missing.absent}: {missing.install}"
     strange = [one.name for one in (*model.inputs, *model.outputs) if one.dtype not in _EXCHANGED]
     return f"{', '.join(strange)}: numpy has no such type" if strange else None
 

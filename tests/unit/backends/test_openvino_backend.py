@@ -53,12 +53,12 @@ def test_lower_precision_is_offered_where_the_cpu_multiplies_in_it(
 
 def test_without_the_package_every_model_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
     model = read_model(mlp(tmp_path / "m.onnx"))
-    assert "pip install" in (refusal(model, _CPU, installed=False) or "")
-    assert refusal(model, _CPU, installed=True) is None
+    assert "pip install" in (refusal(model, _CPU, OpenVinoBackend.package) or "")
+    assert refusal(model, _CPU, None) is None
 
 
 def test_strings_are_refused_by_name(tmp_path: Path) -> None:
-    assert "words" in (refusal(read_model(strings(tmp_path / "s.onnx")), _CPU, installed=True) or "")
+    assert "words" in (refusal(read_model(strings(tmp_path / "s.onnx")), _CPU, None) or "")
 
 
 def test_every_setting_that_would_follow_the_machine_is_fixed() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from autotune.core.device import DeviceSpec
 from autotune.core.model import BatchAxis, ModelFacts, TensorFacts
+from autotune.core.package import Package
 from autotune.core.space import Offer
 from autotune.core.workload import BUILT_IN
+from autotune_backends.torch import TorchBackend
 from autotune_backends.torch.offers import offer, refusal
 from autotune_backends.torch.settings import build_options, session_settings
 from autotune_backends.torch.traits import ProgramTraits, traits_of
@@ -81,18 +83,18 @@ def test_operators_are_counted_whatever_the_overload() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "device", "installed", "why"),
+    ("model", "device", "missing", "why"),
     [
-        (facts(format="onnx"), CPU, True, "not onnx"),
-        (facts(), CPU.model_copy(update={"kind": "simulated"}), True, "simulated"),
-        (facts(), CPU, False, "autotune-inference[torch]"),
-        (facts(inputs=(TensorFacts(name="x", dtype="bfloat16", shape=(1,)),)), CPU, True, "numpy"),
+        (facts(format="onnx"), CPU, None, "not onnx"),
+        (facts(), CPU.model_copy(update={"kind": "simulated"}), None, "simulated"),
+        (facts(), CPU, TorchBackend.package, "autotune-inference[torch]"),
+        (facts(inputs=(TensorFacts(name="x", dtype="bfloat16", shape=(1,)),)), CPU, None, "numpy"),
     ],
 )
 def test_what_cannot_run_is_refused_with_the_reason(
-    model: ModelFacts, device: DeviceSpec, installed: bool, why: str
+    model: ModelFacts, device: DeviceSpec, missing: Package | None, why: str
 ) -> None:
-    assert why in (refusal(model, device, installed) or "")
+    assert why in (refusal(model, device, missing) or "")
 
 
 def test_the_space_begins_with_the_program_in_pytorchs_own_kernels() -> None:
