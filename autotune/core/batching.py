@@ -7,22 +7,17 @@ from collections.abc import Mapping
 from autotune.core.candidate import Scalar
 from autotune.core.deployment import Batching
 
-__all__ = ["FILL", "INSTANCES", "MAX_BATCH", "QUEUE_DELAY", "batching_of"]
+__all__ = ["INSTANCES", "MAX_BATCH", "QUEUE_DELAY", "batching_of"]
 
 MAX_BATCH, QUEUE_DELAY, INSTANCES = "max_batch", "queue_delay_s", "instances"
 
-FILL = "fill"
-"""As many instances as the counted CPUs hold, at the candidate's threads each."""
 
-
-def batching_of(candidate: Mapping[str, Scalar], cpus: int) -> Batching | None:
+def batching_of(candidate: Mapping[str, Scalar]) -> Batching | None:
     """The policy that the candidate's parameters describe; None when it has none of them."""
     if not {MAX_BATCH, INSTANCES} & set(candidate):
         return None
-    instances = candidate.get(INSTANCES, 1)
-    threads = int(candidate.get("intra_op_threads", 1))
     return Batching(
         max_batch=int(candidate.get(MAX_BATCH, 1)),
         delay_s=float(candidate.get(QUEUE_DELAY, 0.0)),
-        instances=max(1, cpus // max(threads, 1)) if instances == FILL else int(instances),
+        instances=int(candidate.get(INSTANCES, 1)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -9,9 +10,16 @@ from pydantic import Field, model_validator
 from autotune.core.candidate import Candidate, Scalar
 from autotune.core.frozen import Frozen
 
-__all__ = ["Affects", "Offer", "Omission", "Parameter", "SearchSpace"]
+__all__ = ["Affects", "Offer", "Omission", "Parameter", "SearchSpace", "Share"]
 
 Affects = Literal["build", "load", "run"]
+
+
+class Share(Frozen):
+    """A bound on what is shared out: a parameter's value times that of the earlier one named ``by`` is at most ``total``."""
+
+    by: str
+    total: int
 
 
 class Parameter(Frozen):
@@ -19,6 +27,7 @@ class Parameter(Frozen):
 
     ``step`` None means every value of the range; ``log`` samples on a logarithmic scale.
     ``requires`` names other parameters and the values under which this one exists at all (every name must match).
+    ``share`` bounds its choices, all numbers, by an earlier parameter; None: nothing does.
     ``calibrated`` lists the choices that are built from the user's data: without data they are no choice.
     ``affects`` says what a change costs: a new build, a new load, or only another run.
     ``doc`` tells a person, in one line, what it does.
@@ -31,6 +40,7 @@ class Parameter(Frozen):
     step: int | float | None = None
     log: bool = False
     requires: dict[str, tuple[Scalar, ...]] = Field(default_factory=dict)
+    share: Share | None = Field(default=None, exclude_if=lambda share: share is None)
     calibrated: tuple[Scalar, ...] = ()
     affects: Affects = "load"
     doc: str = ""
@@ -48,12 +58,19 @@ class Parameter(Frozen):
         """Whether a range holds integers only: its ends are written as integers, and so is its step if it has one."""
         return all(end is None or isinstance(end, int) for end in (self.low, self.high, self.step))
 
-    def active(self, chosen: Candidate | dict[str, Scalar]) -> bool:
+    def active(self, chosen: Mapping[str, Scalar]) -> bool:
         """Whether the parameter exists beside the values chosen so far."""
-        return all(name in chosen and chosen[name] in allowed for name, allowed in self.requires.items())
+        required = all(name in chosen and chosen[name] in allowed for name, allowed in self.requires.items())
+        return required and (self.share is None or any(self.fits(value, chosen) for value in self.choices))
+
+    def fits(self, value: Scalar, chosen: Mapping[str, Scalar]) -> bool:
+        """Whether ``value`` is legal beside the values chosen so far."""
+        if self.share is None or self.share.by not in chosen:
+            return self.holds(value)
+        return self.holds(value) and float(value) * float(chosen[self.share.by]) <= self.share.total
 
     def holds(self, value: Scalar) -> bool:
-        """Whether ``value`` is legal."""
+        """Whether ``value`` is legal beside some values of the others."""
         if self.choices:
             return any(type(value) is type(choice) and value == choice for choice in self.choices)
         if isinstance(value, str | bool) or self.low is None or self.high is None:
@@ -61,10 +78,10 @@ class Parameter(Frozen):
         on_step = self.step is None or ((value - self.low) / self.step).is_integer()
         return self.low <= value <= self.high and on_step and (not self.integer or float(value).is_integer())
 
-    def values(self) -> tuple[Scalar, ...] | None:
-        """All legal values, or None when they are not countable."""
+    def values(self, chosen: Mapping[str, Scalar] | None = None) -> tuple[Scalar, ...] | None:
+        """All legal values, those that fit beside ``chosen`` if that is given; None when they are not countable."""
         if self.choices:
-            return self.choices
+            return tuple(value for value in self.choices if chosen is None or self.fits(value, chosen))
         if self.low is None or self.high is None or (self.step is None and not self.integer):
             return None
         step = self.step or 1.0
@@ -129,8 +146,8 @@ class SearchSpace(Frozen):
                     return f"{parameter.name} does not apply to {candidate}"
             elif parameter.name not in candidate:
                 return f"{parameter.name} is missing"
-            elif not parameter.holds(candidate[parameter.name]):
-                return f"{parameter.name}={candidate[parameter.name]!r} is not in the space"
+            elif not parameter.fits(candidate[parameter.name], candidate):
+                return f"{parameter.name}={candidate[parameter.name]!r} is not in the space{_beyond(parameter)}"
         unknown = set(candidate) - {parameter.name for parameter in self.parameters}
         return f"unknown parameter {min(unknown)!r}" if unknown else None
 
@@ -157,5 +174,10 @@ class SearchSpace(Frozen):
         if not parameter.active(chosen):
             yield from self._walk(chosen, index + 1)
             return
-        for value in parameter.values() or ():
+        for value in parameter.values(chosen) or ():
             yield from self._walk({**chosen, parameter.name: value}, index + 1)
+
+
+def _beyond(parameter: Parameter) -> str:
+    share = parameter.share
+    return "" if share is None else f" (times {share.by} it is at most {share.total})"

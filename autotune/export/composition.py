@@ -51,7 +51,7 @@ def exported_config(
         candidate=point.candidate,
         device=device,
         session=deployment.session,
-        batching=batching_of(point.candidate, device.cpus or 1),
+        batching=batching_of(point.candidate),
         promise=Promise(
             metrics=point.metrics,
             ratios=point.ratios,

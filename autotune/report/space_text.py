@@ -39,6 +39,8 @@ def _parameter(parameter: Parameter) -> list[str]:
     lines = [f"  {parameter.name}: {_values(parameter)}  ({parameter.affects})"]
     if parameter.requires:
         lines.append(f"      only when {' and '.join(_condition(*entry) for entry in parameter.requires.items())}")
+    if parameter.share:
+        lines.append(f"      {parameter.name} × {parameter.share.by} at most {parameter.share.total}")
     if parameter.doc:
         lines.append(f"      {parameter.doc}")
     return lines

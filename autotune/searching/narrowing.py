@@ -23,6 +23,8 @@ def narrowed(parameter: Parameter, wanted: object, omissions: Sequence[Omission]
     values = wanted if isinstance(wanted, list) else [wanted]
     if not values:
         raise UserError(f"{where}: {parameter.name} is left without a value", f"legal here: {_legal(parameter)}")
+    if parameter.share is not None and all(type(value) is int and value > 0 for value in values):
+        return _shared(parameter, values)
     return fixed(parameter, [_held(parameter, value, omissions, where) for value in values])
 
 
@@ -30,6 +32,13 @@ def fixed(parameter: Parameter, values: Sequence[Scalar]) -> Parameter:
     """Return ``parameter`` with these values alone."""
     changes = {"choices": tuple(dict.fromkeys(values)), "low": None, "high": None, "step": None, "log": False}
     return parameter.model_copy(update=changes)
+
+
+def _shared(parameter: Parameter, values: Sequence[int]) -> Parameter:
+    """Any number may be asked for; one that is more than all there is lifts the bound, since it was asked for."""
+    assert parameter.share is not None
+    beyond = max(values) > parameter.share.total
+    return fixed(parameter, values).model_copy(update={"share": None} if beyond else {})
 
 
 def _held(parameter: Parameter, value: Any, omissions: Sequence[Omission], where: str) -> Scalar:

@@ -7,7 +7,7 @@ IJCAI 2023.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autotune.core.assignment import SearchContext
@@ -15,7 +15,7 @@ from autotune.core.candidate import Candidate, Scalar
 from autotune.core.hashing import hash_json
 from autotune.core.limits import Limit
 from autotune.core.objective import Objective
-from autotune.core.space import SearchSpace
+from autotune.core.space import Parameter, SearchSpace
 from autotune.core.trial import Measurement, SameAs, Trial, TrialRecord
 from autotune.searching.coding import Coding
 from autotune.searching.feasibility import violation
@@ -148,7 +148,8 @@ class _Study:
         for parameter in self._space.parameters:
             if parameter.active(chosen):
                 code = _suggest_code(attempt, parameter.name, self._distributions[parameter.name])
-                chosen[parameter.name] = self._codings[parameter.name].value(code)
+                value = self._codings[parameter.name].value(code)
+                chosen[parameter.name] = value if parameter.fits(value, chosen) else _most(parameter, chosen)
         return device, Candidate(chosen)
 
     def _params(self, trial: Trial) -> dict[str, Any] | None:
@@ -168,6 +169,11 @@ class _Study:
     def _note_worst(self, costs: Sequence[float]) -> None:
         self._worst = list(costs) if self._empty else [max(pair) for pair in zip(self._worst, costs, strict=True)]
         self._empty = False
+
+
+def _most(parameter: Parameter, chosen: Mapping[str, Scalar]) -> Scalar:
+    """The largest share that is left, where more was proposed."""
+    return max(parameter.values(chosen) or (), key=float)
 
 
 def _tpe(seed: int) -> optuna.samplers.TPESampler:

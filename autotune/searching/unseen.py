@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autotune.core.candidate import Candidate, Scalar
 from autotune.core.space import Parameter, SearchSpace
@@ -87,17 +87,18 @@ def _others(space: SearchSpace, candidate: Candidate, name: str, draw: random.Ra
     assert parameter is not None
     values = parameter.values()
     if values is None or len(values) > _MANY:
-        values = tuple(_draw_value(parameter, draw) for _ in range(_MANY))
+        values = tuple(_draw_value(parameter, draw, {}) for _ in range(_MANY))
     return [value for value in values if value is not candidate[name]]
 
 
 def _rebuilt(space: SearchSpace, candidate: Candidate, changes: dict[str, Scalar], draw: random.Random) -> Candidate:
-    """``candidate`` with ``changes``; conditional parameters leave, or are drawn, as those require."""
+    """``candidate`` with ``changes``; conditional parameters leave, or are drawn, as those require, and so do shares too large."""
     chosen: dict[str, Scalar] = {}
     for parameter in space.parameters:
         if parameter.active(chosen):
             old = changes.get(parameter.name, candidate.get(parameter.name))
-            chosen[parameter.name] = _draw_value(parameter, draw) if old is None else old
+            kept = old is not None and parameter.fits(old, chosen)
+            chosen[parameter.name] = old if old is not None and kept else _draw_value(parameter, draw, chosen)
     return Candidate(chosen)
 
 
@@ -106,8 +107,8 @@ def draw_candidate(space: SearchSpace, draw: random.Random) -> Candidate:
     return _rebuilt(space, Candidate(), {}, draw)
 
 
-def _draw_value(parameter: Parameter, draw: random.Random) -> Scalar:
-    values = parameter.values()
+def _draw_value(parameter: Parameter, draw: random.Random, chosen: Mapping[str, Scalar]) -> Scalar:
+    values = parameter.values(chosen)
     if values is not None:
         return draw.choice(values)
     assert parameter.low is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autotune.core.batching import FILL, INSTANCES, MAX_BATCH, QUEUE_DELAY
+from autotune.core.batching import INSTANCES, MAX_BATCH, QUEUE_DELAY
 from autotune.core.candidate import Scalar
 from autotune.core.recovery import RECOVERY
 from autotune.core.space import Parameter
@@ -63,12 +63,19 @@ def experts(parameters: Sequence[Parameter]) -> list[Wishes]:
 
 
 def policies(parameters: Sequence[Parameter], *formats: Wishes) -> list[Wishes]:
-    """Batch policies for a server, if there is one: whatever waits runs together; several instances; both, in these formats."""
-    if not any(parameter.name in (MAX_BATCH, INSTANCES) for parameter in parameters):
+    """Batch policies for a server, if there is one: whatever waits runs together; an instance a CPU; both, in these formats;
+    then two instances that share the CPUs.
+    """
+    found = {parameter.name: parameter for parameter in parameters}
+    if not found.keys() & {MAX_BATCH, INSTANCES}:
         return []
     eager: Wishes = {MAX_BATCH: 8, QUEUE_DELAY: 0.0}
-    spread: Wishes = {"intra_op_threads": 1, INSTANCES: FILL}
-    return [eager, {**eager, **spread}, spread, *({**form, **eager, **spread} for form in formats)]
+    if INSTANCES not in found:
+        return [eager, *({**form, **eager} for form in formats)]
+    spread: Wishes = {"intra_op_threads": 1, INSTANCES: found[INSTANCES].choices[-1]}
+    halves: Wishes = {"intra_op_threads": found[INSTANCES].requires["intra_op_threads"][-1], INSTANCES: 2}
+    both = [{**form, **eager, **spread} for form in formats]
+    return [eager, {**eager, **spread}, spread, *both, {**eager, **halves}]
 
 
 def _recoveries(parameters: Sequence[Parameter]) -> list[Wishes]:

@@ -21,7 +21,8 @@ def complete(
     for parameter in parameters:
         if parameter.active(chosen):
             wanted = (source[parameter.name] for source in (wishes, fallback) if parameter.name in source)
-            chosen[parameter.name] = next((value for value in wanted if parameter.holds(value)), _first(parameter))
+            fitting = (value for value in wanted if parameter.fits(value, chosen))
+            chosen[parameter.name] = next(fitting, _first(parameter, chosen))
     return Candidate(chosen)
 
 
@@ -37,8 +38,8 @@ def distinct(candidates: Sequence[Candidate], known: Sequence[Candidate]) -> tup
     return tuple(candidate for candidate in dict.fromkeys(candidates) if candidate not in known)
 
 
-def _first(parameter: Parameter) -> Scalar:
+def _first(parameter: Parameter, chosen: Mapping[str, Scalar]) -> Scalar:
     if parameter.choices:
-        return parameter.choices[0]
+        return next(value for value in parameter.choices if parameter.fits(value, chosen))
     low = parameter.low or 0.0
     return int(low) if parameter.integer else low

@@ -8,12 +8,10 @@ from itertools import cycle, islice
 from autotune.core.assignment import SearchContext
 from autotune.core.batching import batching_of
 from autotune.core.candidate import Candidate
-from autotune.core.device import DeviceSpec
 from autotune.core.limits import parse_limit
 from autotune.core.samples import Requests
 from autotune.core.workload import Phase, Shape
 from autotune.data import batches_at, mixed_order
-from autotune.host.cpus import counted_cpus
 from autotune.measure import PhaseLoad
 from autotune.measure.load_time import seeks_rate
 from autotune.measure.under_load import SERVED
@@ -36,18 +34,16 @@ def phase_loads(bench: Bench, candidate: Candidate) -> tuple[PhaseLoad, ...]:
 def _load(bench: Bench, phase: Phase, candidate: Candidate) -> PhaseLoad:
     requests = _requests(bench, phase, _batch(phase, candidate))
     if phase.scenario in SERVED:
-        return under_load(phase, requests, candidate, bench.device, bench.context)
+        return under_load(phase, requests, candidate, bench.context)
     return PhaseLoad(phase, requests)
 
 
-def under_load(
-    phase: Phase, requests: Requests, candidate: Candidate, device: DeviceSpec, context: SearchContext
-) -> PhaseLoad:
+def under_load(phase: Phase, requests: Requests, candidate: Candidate, context: SearchContext) -> PhaseLoad:
     """The load with the candidate's batch policy; the highest rate is sought where an objective or a limit asks for it."""
     return PhaseLoad(
         phase,
         requests,
-        batching=batching_of(candidate, device.cpus or counted_cpus()),
+        batching=batching_of(candidate),
         limits=(*(parse_limit(text) for text in phase.limits), *context.limits),
         seek_rate=phase.scenario == "server" and seeks_rate(context),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotune.core.batching import FILL, INSTANCES, MAX_BATCH, QUEUE_DELAY
-from autotune.core.space import Offer, Omission, Parameter
+from autotune.core.batching import INSTANCES, MAX_BATCH, QUEUE_DELAY
+from autotune.core.space import Offer, Omission, Parameter, Share
 from autotune.core.workload import Workload
 from autotune_search_spaces.knobs.choice import Choice, take
 
@@ -19,8 +19,8 @@ _DELAYS_S = (0.0, 0.001, 0.002, 0.005, 0.01)
 def policy(offers: Sequence[Offer], workload: Workload) -> Choice:
     """Only where requests come several at once is there a policy: elsewhere nothing waits in a queue.
 
-    Batches are those that the runtimes offer. Instances share the counted CPUs: one, or as many as they hold at the threads
-    that each has.
+    Batches are those that the runtimes offer. Instances share the counted CPUs out: so many that, at the threads of each, all
+    work and none waits for another, or fewer.
     """
     if not (workload.has("server") or workload.has("multi_stream")):
         reason = f"the workload {workload.name!r} has no phase in which requests come several at once"
@@ -55,9 +55,23 @@ def _batches(offers: Sequence[Offer]) -> tuple[tuple[Parameter, ...], tuple[Omis
 def _instances(offers: Sequence[Offer]) -> tuple[tuple[Parameter, ...], tuple[Omission, ...]]:
     threads = take(("intra_op_threads",), offers).parameters
     counts = tuple(int(count) for parameter in threads for count in parameter.choices)
-    several = tuple(count for count in counts if 2 * count <= max(counts))
+    cpus = max(counts, default=1)
+    several = tuple(count for count in counts if 2 * count <= cpus)
     if not several:
         return (), (Omission(parameter=INSTANCES, reason="the counted CPUs hold no second instance"),)
-    requires = {**threads[0].requires, "intra_op_threads": several}
-    doc = "sessions that serve at once: one, or as many as the counted CPUs hold at that many threads"
-    return (Parameter(name=INSTANCES, choices=(1, FILL), requires=requires, affects="run", doc=doc),), ()
+    return (
+        Parameter(
+            name=INSTANCES,
+            choices=_even_shares(several, cpus),
+            requires={**threads[0].requires, "intra_op_threads": several},
+            share=Share(by="intra_op_threads", total=cpus),
+            affects="run",
+            doc="sessions that serve at once, each with threads of its own; together no more than the counted CPUs",
+        ),
+    ), ()
+
+
+def _even_shares(threads: Sequence[int], cpus: int) -> tuple[int, ...]:
+    """For each count of threads, the divisors of the instances that fill the CPUs: half of them fill half, and so on."""
+    filling = {cpus // count for count in threads}
+    return tuple(sorted({part for most in filling for part in range(1, most + 1) if most % part == 0}))

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from autotune.core.batching import batching_of
+from autotune.core.candidate import Candidate
+from autotune.core.deployment import Batching
 from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts
 from autotune.core.space import Offer, Omission, Parameter, SearchSpace
@@ -175,11 +177,42 @@ def test_instances_share_the_counted_cpus_and_never_exceed_them() -> None:
     instances = served.parameter("instances")
     assert instances is not None
     assert instances.requires["intra_op_threads"] == (1, 2)
-    policies = [batching_of(one, 4) for one in served.experts if "instances" in one]
-    assert any(policy is not None and policy.instances == 4 for policy in policies)
-    assert batching_of({"max_batch": 8, "intra_op_threads": 2, "instances": "fill"}, 4).instances == 2
-    assert batching_of({"max_batch": 8, "intra_op_threads": 4, "instances": 3}, 4).instances == 3  # asked for
-    assert batching_of({"batch_size": 8}, 4) is None
+    assert instances.choices == (1, 2, 4)
+    assert {int(one["instances"]) * int(one["intra_op_threads"]) for one in served.experts if "instances" in one} >= {4}
+    tried = {(one["intra_op_threads"], one["instances"]) for one in policies_of(served) if "instances" in one}
+    assert tried == {(1, 1), (1, 2), (1, 4), (2, 1), (2, 2)}
+
+
+def policies_of(found: SearchSpace) -> list[Candidate]:
+    """Every candidate of the space, as far as threads and the policy tell them apart."""
+    kept = ("runtime", "intra_op_threads", "max_batch", "queue_delay_s", "instances")
+    parameters = tuple(one for one in found.parameters if one.name in kept)
+    return found.model_copy(update={"parameters": parameters}).candidates()
+
+
+@pytest.mark.parametrize(
+    ("threads", "instances"),
+    [
+        ((1, 2), (1, 2)),
+        ((1, 2, 3), (1, 3)),
+        ((1, 2, 4, 6), (1, 2, 3, 6)),
+        ((1, 2, 4, 7), (1, 3, 7)),
+        ((1, 2, 4, 8, 12), (1, 2, 3, 4, 6, 12)),
+    ],
+)
+def test_instances_are_even_shares_of_any_count_of_cpus(threads: tuple[int, ...], instances: tuple[int, ...]) -> None:
+    changed = [one.model_copy(update={"choices": threads}) for one in PARAMETERS if one.name == "intra_op_threads"]
+    found = space(OFFER.model_copy(update={"parameters": (*changed, PARAMETERS[-1])}), workload="server")
+    assert found.parameter("instances").choices == instances  # type: ignore[union-attr]
+    for one in (*policies_of(found), *found.experts):
+        assert int(one.get("instances", 1)) * int(one["intra_op_threads"]) <= threads[-1]
+        assert found.fault(one) is None
+
+
+def test_the_policy_that_is_measured_is_the_candidates() -> None:
+    policy = batching_of({"max_batch": 8, "queue_delay_s": 0.001, "intra_op_threads": 2, "instances": 2})
+    assert policy == Batching(max_batch=8, delay_s=0.001, instances=2)
+    assert batching_of({"batch_size": 8}) is None
 
 
 def test_without_batches_a_server_still_has_instances() -> None:
