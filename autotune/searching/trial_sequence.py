@@ -13,6 +13,7 @@ from autotune.core.space import SearchSpace
 from autotune.core.trial import Purpose, Trial, TrialRecord
 from autotune.searching.ledger import Ledger, trial_id
 from autotune.searching.plans import Plans, duration_s
+from autotune.searching.starts import Starts
 from autotune.searching.unseen import Unseen
 
 __all__ = ["Place", "TrialSequence"]
@@ -26,7 +27,7 @@ _USABLE = 0.75  # share of the budget that search trials get, for the estimate o
 
 
 class TrialSequence(ABC):
-    """A ``Sampler``: baseline, then what an estimate proposes, then experts, then the rest; the baseline again every tenth trial.
+    """A ``Sampler``: baseline, then starting points (``starts``), then the rest; the baseline again every tenth trial.
 
     The n-th trial depends on n, the seed and the records told before, never on time or on this process: after a resume the
     search goes on as if nothing had happened. A candidate is tried twice on a device only when its first trial was lost
@@ -43,6 +44,7 @@ class TrialSequence(ABC):
         self._unseen = Unseen(space, self._devices, self.ledger, context.seed)
         self._plan: Plan | None = None
         self._simulated = context.devices[0].kind == "simulated"  # then a repeat would tell nothing
+        self._starts = Starts(space, self._devices if self._simulated else self._devices[:1], self.ledger)
 
     @abstractmethod
     def propose(self, seed: str) -> Place:
@@ -74,14 +76,11 @@ class TrialSequence(ABC):
     def _next_place(self, number: int) -> Place | None:
         if (owed := self.ledger.lost_once) is not None:
             return owed
-        for place in self.space.screened:
-            if not self.ledger.knows(*place):
-                return place
-        for expert in self.space.experts:
-            for device in self._devices if self._simulated else self._devices[:1]:
-                if self.space.fault(expert) is None and not self.ledger.knows(device, expert):
-                    return device, expert
-        if self._unseen.count(self._worth_enumerating()) is not None:
+        left = self._trials_left()
+        start = self._starts.next(len(self.ledger.records) + left)
+        if start is not None:
+            return start
+        if self._unseen.count(int(max(_SMALL, min(left, _ENUMERABLE)))) is not None:
             return self._unseen.next()
         seed = f"{self.context.seed} {number}"
         place = self.propose(seed)
@@ -89,8 +88,8 @@ class TrialSequence(ABC):
             return place
         return self._unseen.near(*place, seed) or self._unseen.at_random(seed)
 
-    def _worth_enumerating(self) -> int:
-        """How many candidates can be tried in the rest of the budget, as far as enumerating is sensible."""
+    def _trials_left(self) -> float:
+        """How many more fit in the rest of the budget, as far as those so far tell; infinite where nothing bounds them."""
         searched = [duration_s(record) for record in self.ledger.records if record.trial.purpose == "search"]
         fits = float("inf")
         if self._plans.budget_s is not None and searched:
@@ -98,7 +97,7 @@ class TrialSequence(ABC):
             fits = (self._plans.budget_s * _USABLE - used) / max(fmean(searched), 1e-3)
         if self._max_trials is not None:
             fits = min(fits, self._max_trials - len(self.ledger.records))
-        return int(max(_SMALL, min(fits, _ENUMERABLE)))
+        return max(fits, 0.0)
 
     def _baseline_trial(self, number: int) -> Trial:
         first = self.ledger.baseline is None
