@@ -105,6 +105,26 @@ def policy_figures(tried: Subject, model: Path, data: Path | None, place: Path, 
     with tried.open() as session:
         taken = [session.run(tried.loads[0].requests, 20).latency_s for _ in range(3)]
     latency_s = float(np.median(taken[-1]))
+    run, tail, limit = _searched(model, data, place, latency_s, quick=quick)
+    best = choose_point(run.front, "max_rate")
+    value, alone = best.metrics["max_rate"].value or 0.0, run.front.baseline.metrics["max_rate"].value or float("nan")
+    ratio = best.ratios["max_rate"].value if "max_rate" in best.ratios else None
+    times = ratio if ratio is not None else value / alone
+    yield Figure("limit", limit)
+    yield Figure("highest rate, one request at a time", alone, "/s")
+    yield Figure(f"highest rate, {best.candidate}", value, "/s")
+    yield Figure("  times that of one at a time", times, "×", "at least 1.5", times >= 1.5)
+    export = [sys.executable, "-m", "autotune", "export", str(place / "search"), "--point", best.id, "-o"]
+    subprocess.run([*export, str(place / "deploy")], check=True, stdout=subprocess.DEVNULL)
+    yield reloaded_figure(place / "deploy", tried)
+    report = verify(place / "deploy", budget_s=180.0)
+    under_load = [one for one in report.compared if one.metric in ("max_rate", tail, "latency_p50")]
+    kept = bool(under_load) and not any(one.verdict == "broken" for one in report.compared)
+    yield Figure("verified", "; ".join(str(one) for one in under_load), "", "kept", kept and report.verdict == "kept")
+
+
+def _searched(model: Path, data: Path | None, place: Path, latency_s: float, *, quick: bool) -> tuple[Run, str, str]:
+    """A search of batch policies under a load that a lone instance is busy with for two fifths; its tail metric, and its limit."""
     tail, budget_s, lasts = (
         ("latency_p90", 150.0, f", duration: {175 * latency_s:.3g}s") if quick else ("latency_p99", 900.0, "")
     )
@@ -126,21 +146,7 @@ def policy_figures(tried: Subject, model: Path, data: Path | None, place: Path, 
         tracking=False,
         output=place / "search",
     )
-    best = choose_point(run.front, "max_rate")
-    value, alone = best.metrics["max_rate"].value or 0.0, run.front.baseline.metrics["max_rate"].value or float("nan")
-    ratio = best.ratios["max_rate"].value if "max_rate" in best.ratios else None
-    times = ratio if ratio is not None else value / alone
-    yield Figure("limit", limit)
-    yield Figure("highest rate, one request at a time", alone, "/s")
-    yield Figure(f"highest rate, {best.candidate}", value, "/s")
-    yield Figure("  times that of one at a time", times, "×", "at least 1.5", times >= 1.5)
-    export = [sys.executable, "-m", "autotune", "export", str(place / "search"), "--point", best.id, "-o"]
-    subprocess.run([*export, str(place / "deploy")], check=True, stdout=subprocess.DEVNULL)
-    yield reloaded_figure(place / "deploy", tried)
-    report = verify(place / "deploy", budget_s=180.0)
-    under_load = [one for one in report.compared if one.metric in ("max_rate", tail, "latency_p50")]
-    kept = bool(under_load) and not any(one.verdict == "broken" for one in report.compared)
-    yield Figure("verified", "; ".join(str(one) for one in under_load), "", "kept", kept and report.verdict == "kept")
+    return run, tail, limit
 
 
 def reloaded_figure(folder: Path, tried: Subject) -> Figure:

@@ -20,6 +20,7 @@ from autotune.core.watching import Observer
 from autotune.measure.load_time import loads_s
 from autotune.report import front_markdown
 from autotune.runs.folder import RunFolder
+from autotune.runs.search_file import SearchFile
 from autotune.searching import Budget, Ending, Plans, Stop, finish, refuse_nothing_feasible, search
 from autotune.searching.optuna_sampler import OptunaSampler
 from autotune.searching.savings import racing_note
@@ -41,14 +42,7 @@ def conduct(
     Raises ``NothingFeasible`` when no point holds every limit, ``AllTrialsFailed`` when the unmodified model does not run.
     """
     stop.heeded = True
-    asked = folder.search
-    plans = Plans(
-        asked.budget_s,
-        phases=len(asked.workload.phases),
-        whole=asked.data.split.whole,
-        load_s=loads_s(asked.context),
-        recovery_s=_recovery_s(asked.space),
-    )
+    asked, plans = folder.search, _plans(folder.search)
     sampler = OptunaSampler(asked.space, asked.context, plans, asked.max_trials)
     with (
         _tracker(folder, observer) as trackers,
@@ -65,15 +59,24 @@ def conduct(
             stop=stop,
             observer=observer,
         )
-        observer.note(str(ending))
-        saved = racing_note(folder.records())
-        if saved is not None:
-            observer.note(saved)
+        for note in (str(ending), racing_note(folder.records())):
+            if note is not None:
+                observer.note(note)
         front = finish(executor, folder, budget, trackers, plans=plans, stop=stop, observer=observer)
         try_report(folder, front, observer.note)
         _show(folder, front, trackers)
     refuse_nothing_feasible(front)
     return Run(folder.path, ShownFront.of(front), _ending(ending, stop))
+
+
+def _plans(asked: SearchFile) -> Plans:
+    return Plans(
+        asked.budget_s,
+        phases=len(asked.workload.phases),
+        whole=asked.data.split.whole,
+        load_s=loads_s(asked.context),
+        recovery_s=_recovery_s(asked.space),
+    )
 
 
 @contextmanager

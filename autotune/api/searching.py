@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
 
 from autotune.api.conduct import conduct
 from autotune.api.prepare import Prepared, prepare, read_model_and_data
@@ -38,6 +41,7 @@ def search(  # noqa: PLR0913  # the command's options, by their names there
     dims: Sequence[str] = (),
     custom_op_library: str | Path | None = None,
     seed: int = 0,
+    sampler: str = "auto",
     patience: float = 0.2,
     recover: str | None = None,
     rate: str | None = None,
@@ -47,6 +51,7 @@ def search(  # noqa: PLR0913  # the command's options, by their names there
     years: float | None = None,
     electricity: float | None = None,
     pue: float | None = None,
+    calibrate: str | Path | None = None,
     energy: str = "auto",
     power_model: str | Path | None = None,
     backends: Sequence[str] = (),
@@ -62,42 +67,20 @@ def search(  # noqa: PLR0913  # the command's options, by their names there
     Raises ``UserError`` for a mistake, ``NothingFeasible`` when no point holds the limits, ``AllTrialsFailed`` when the
     unmodified model does not run.
     """
-    settings = SearchSettings(
-        model=Path(model),
-        budget_s=parse_budget(budget) if isinstance(budget, str) else budget,
-        trials=trials,
-        space=space,
-        devices=tuple(devices),
-        workload=workload,
-        objectives=tuple(objectives),
-        goal=goal,
-        limits=tuple(limits),
-        data=data,
-        preprocess=preprocess,
-        metric=metric,
-        dims=tuple(dims),
-        custom_op_library=Path(custom_op_library) if custom_op_library else None,
-        seed=seed,
-        patience=patience,
-        recover=recover,
-        rate=rate,
-        spare=spare,
-        confidence=confidence,
-        own=own,
-        years=years,
-        electricity=electricity,
-        pue=pue,
-        energy=energy,
-        power_model=Path(power_model) if power_model else None,
-        backends=tuple(backends),
-        executor=executor,
-        address=address,
-        tracking=tracking,
-        tracking_uri=tracking_uri,
-        output=Path(output) if output else None,
-    )
-    clock = SystemClock()
-    return run_prepared(prepare(settings), clock=clock, address=address)
+    given = dict(locals())
+    return run_prepared(prepare(_settings(given)), clock=SystemClock(), address=address)
+
+
+def _settings(given: Mapping[str, Any]) -> SearchSettings:
+    """The arguments as settings, which are named alike but for the budget. Raises ``UserError``."""
+    budget = given["budget"]
+    budget_s = parse_budget(budget) if isinstance(budget, str) else budget
+    others = {name: value for name, value in given.items() if name != "budget"}
+    try:
+        return SearchSettings(**others, budget_s=budget_s)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}", "see help(autotune.search)") from error
 
 
 def run_prepared(

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from autotune.core.frozen import Frozen
 
-__all__ = ["SearchSettings"]
+__all__ = ["SearchSettings", "budget_of"]
+
+DEFAULT_BUDGET_S = 3600.0
 
 
 class SearchSettings(Frozen):
@@ -58,3 +60,8 @@ class SearchSettings(Frozen):
     electricity: float | None = None
     pue: float | None = None
     calibrate: Path | None = None
+
+
+def budget_of(settings: SearchSettings) -> float | None:
+    """Seconds that the search may take: as asked, or an hour; None where a number of trials alone bounds it."""
+    return settings.budget_s if settings.budget_s or settings.trials else DEFAULT_BUDGET_S

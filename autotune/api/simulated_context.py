@@ -29,7 +29,7 @@ from autotune.core.limits import Limit
 from autotune.core.model import LANGUAGE_MODEL, ModelFacts
 from autotune.core.objective import Objective
 from autotune.core.ports import Backend
-from autotune.core.space import SearchSpace
+from autotune.core.space import Offer, SearchSpace
 from autotune.core.workload import Workload
 
 __all__ = ["simulated_context"]
@@ -44,16 +44,10 @@ def simulated_context(
 ) -> tuple[SearchContext, SearchSpace, Sequence[str]]:
     """The context, the space and the remarks. Raises ``UserError`` for every mistake, and when no device runs the model."""
     _refuse_measuring(settings)
-    if settings.calibrate is not None:
-        if model.format != LANGUAGE_MODEL:
-            raise UserError("--calibrate is for language models", "leave it out")
-        devices = calibrated_devices(backends, devices, settings.calibrate)
+    devices = _calibrated(settings, model, backends, devices)
     load = _language_load(settings) if model.format == LANGUAGE_MODEL else (graph_load(settings), None)
     (workload, fleet), ownership = load, read_ownership(settings)
-    offers = offers_for(backends, model, devices)
-    able = able_devices(devices, offers)
-    order = {device.name: place for place, device in enumerate(able)}
-    offers = sorted(offers, key=lambda offer: order.get(offer.device, len(order)))
+    able, offers = _able(offers_for(backends, model, devices), devices)
     space = compose_space(settings.space, model, offers, workload, simulated=True)
     objectives, limits = _goals(settings, model, able, data, load)
     context = SearchContext(
@@ -79,6 +73,24 @@ def simulated_context(
     remarks += price_remarks(able, ownership)
     remarks += [] if model.format == LANGUAGE_MODEL else graph_remarks(context, space)
     return context, _screened(context, space, backends), [*model.notes, *remarks]
+
+
+def _calibrated(
+    settings: SearchSettings, model: ModelFacts, backends: Sequence[Backend], devices: Sequence[DeviceSpec]
+) -> Sequence[DeviceSpec]:
+    """The devices, corrected by the points that were measured on them, where there are any."""
+    if settings.calibrate is None:
+        return devices
+    if model.format != LANGUAGE_MODEL:
+        raise UserError("--calibrate is for language models", "leave it out")
+    return calibrated_devices(backends, devices, settings.calibrate)
+
+
+def _able(offers: Sequence[Offer], devices: Sequence[DeviceSpec]) -> tuple[Sequence[DeviceSpec], Sequence[Offer]]:
+    """The devices that run the model, and all offers in their order."""
+    able = able_devices(devices, offers)
+    order = {device.name: place for place, device in enumerate(able)}
+    return able, sorted(offers, key=lambda offer: order.get(offer.device, len(order)))
 
 
 def _screened(context: SearchContext, space: SearchSpace, backends: Sequence[Backend]) -> SearchSpace:

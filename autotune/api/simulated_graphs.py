@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotune.api.options import parse_dims, read_workload
+from autotune.api.loads import load_of
 from autotune.api.settings import SearchSettings
-from autotune.api.shapes import mixing
 from autotune.api.this_host import calibration_of
 from autotune.core.assignment import SearchContext
 from autotune.core.errors import UserError, nearest
@@ -33,7 +32,7 @@ def graph_load(settings: SearchSettings) -> Workload:
     for option, given in (("--rate", settings.rate is not None), ("--spare", settings.spare > 0)):
         if given:
             raise UserError(f"{option} is for language models", "leave it out: graphs are priced alone, and offline")
-    workload = mixing(read_workload(settings.workload), parse_dims(settings.dims))
+    workload = load_of(settings)
     refuse_unpriced_load(workload)
     return workload
 

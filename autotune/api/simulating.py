@@ -8,6 +8,7 @@ from pathlib import Path
 from autotune import plugins
 from autotune.api.simulated_graphs import refuse_unpriced_load
 from autotune.api.this_host import calibration_of, located
+from autotune.core.device import DeviceSpec
 from autotune.core.errors import NothingFeasible, TrialError, UserError
 from autotune.core.frozen import Frozen
 from autotune.core.limits import Limit
@@ -52,15 +53,34 @@ def simulate(
     asked = scenario if isinstance(scenario, ServingScenario) else read_scenario_file(scenario)
     backend = simulating_backend()
     model, device = _model(asked, backend), backend.simulated_device(located((asked.device,), note)[0], points)
-    if points is not None and asked.graph:
+    if points is not None:
+        _refuse_strange_points(points, asked, device)
+    metrics = _predicted(asked, backend, model, device, confidence)
+    return Simulated(
+        scenario=asked,
+        device=device.name,
+        calibrated_on=device.calibrated_on or 0,
+        metrics=dict(metrics),
+        calibration=calibration_of(device),
+    )
+
+
+def _refuse_strange_points(points: Path, asked: ServingScenario, device: DeviceSpec) -> None:
+    if asked.graph:
         raise UserError("--calibrate is for language models", "leave it out")
-    if points is not None and not device.calibrated_on:
+    if not device.calibrated_on:
         raise UserError(
             f"--calibrate {points.name}: no row is of {device.name}",
             "its column 'system' names the device that was measured",
         )
+
+
+def _predicted(
+    asked: ServingScenario, backend: Simulating, model: ModelFacts, device: DeviceSpec, confidence: float
+) -> Mapping[str, Value]:
+    """Raises ``NothingFeasible`` where it cannot run."""
     try:
-        metrics: Mapping[str, Value] = backend.simulate(
+        return backend.simulate(
             model,
             asked.candidate,
             device,
@@ -76,13 +96,6 @@ def simulate(
             if asked.graph
             else "take more or larger devices (tp), a smaller precision, or shorter requests",
         ) from error
-    return Simulated(
-        scenario=asked,
-        device=device.name,
-        calibrated_on=device.calibrated_on or 0,
-        metrics=dict(metrics),
-        calibration=calibration_of(device),
-    )
 
 
 def _model(asked: ServingScenario, backend: Simulating) -> ModelFacts:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autotune.cli.export_options import ExportOptions
 from autotune.core.errors import UserError, nearest
 from autotune.core.picked import PickedRun
 
@@ -15,120 +16,103 @@ if TYPE_CHECKING:
     from autotune.core.front import Front, Point
     from autotune.runs.folder import RunFolder
 
-__all__ = ["ExportRequest", "run_export"]
+__all__ = ["run_export"]
 
 FORMATS = ("ort", "triton", "vllm", "tensorrt-llm", "kubernetes", "kserve", "ray-serve")
 _MEASURED, _SERVING = FORMATS[:2], FORMATS[1:]  # triton: of files, and of language models that were simulated
 
 
-@dataclass(frozen=True)
-class ExportRequest:
-    """The command's options, as given."""
-
-    output: Path
-    run: Path | None
-    point: str | None
-    picked: bool
-    run_id: str | None
-    model: str | None
-    format: str
-    samples: bool
-    original: bool
-    tracking_uri: str | None
-    as_json: bool
-
-
-def run_export(request: ExportRequest) -> int:
+def run_export(options: ExportOptions) -> int:
     """Carry out ``autotune export``; return its exit code."""
     from autotune.cli.output import print_json
 
-    _refuse_confusion(request)
-    exported = _exported(request)
-    if request.as_json:
-        print_json(json.dumps({"schema": "autotune/export/1", "folder": str(request.output), **exported}))
+    _refuse_confusion(options)
+    exported = _exported(options)
+    if options.as_json:
+        print_json(json.dumps({"schema": "autotune/export/1", "folder": str(options.output), **exported}))
     else:
-        print(f"exported {exported['point']} to {request.output}")
-        print(f"next: {_next(request, exported)}")
+        print(f"exported {exported['point']} to {options.output}")
+        print(f"next: {_next(options, exported)}")
     return 0
 
 
-def _exported(request: ExportRequest) -> dict[str, str]:
-    local = None if request.picked else request.run
-    if local is not None and (served := _served(request, local)) is not None:
+def _exported(options: ExportOptions) -> dict[str, str]:
+    local = None if options.picked else options.run
+    if local is not None and (served := _served(options, local)) is not None:
         return served
-    return _as_repository(request) if request.format == "triton" else _as_files(request)
+    return _as_repository(options) if options.format == "triton" else _as_files(options)
 
 
-def _as_files(request: ExportRequest) -> dict[str, str]:
-    local = None if request.picked else request.run
-    return _from_tracker(request) if local is None else _from_run(request, local)
+def _as_files(options: ExportOptions) -> dict[str, str]:
+    local = None if options.picked else options.run
+    return _from_tracker(options) if local is None else _from_run(options, local)
 
 
-def _as_repository(request: ExportRequest) -> dict[str, str]:
+def _as_repository(options: ExportOptions) -> dict[str, str]:
     """Export as files first, and write a model repository from them."""
     from autotune.export.triton import write_triton
 
     with tempfile.TemporaryDirectory(prefix="autotune-export-") as scratch:
         files = Path(scratch) / "files"
-        exported = _as_files(replace(request, output=files, original=False))
-        write_triton(files, request.output)
+        exported = _as_files(replace(options, output=files, no_original=True))
+        write_triton(files, options.output)
     return exported
 
 
-def _next(request: ExportRequest, exported: dict[str, str]) -> str:
+def _next(options: ExportOptions, exported: dict[str, str]) -> str:
     if exported.get("provenance") == "estimated":
-        return f"read {request.output}/README.md: what it needs, and that nothing of it was measured"
-    if request.format == "triton":
+        return f"read {options.output}/README.md: what it needs, and that nothing of it was measured"
+    if options.format == "triton":
         return (
-            f"tritonserver --model-repository={request.output}/models  ·  "
-            f"autotune verify {request.output} --url http://localhost:8000"
+            f"tritonserver --model-repository={options.output}/models  ·  "
+            f"autotune verify {options.output} --url http://localhost:8000"
         )
-    return f"autotune verify {request.output}  ·  python {request.output}/run.py"
+    return f"autotune verify {options.output}  ·  python {options.output}/run.py"
 
 
-def _refuse_confusion(request: ExportRequest) -> None:
-    if request.format not in FORMATS:
+def _refuse_confusion(options: ExportOptions) -> None:
+    if options.format not in FORMATS:
         raise UserError(
-            f"there is no format {request.format!r}{nearest(request.format, FORMATS)}", f"formats: {', '.join(FORMATS)}"
+            f"there is no format {options.format!r}{nearest(options.format, FORMATS)}", f"formats: {', '.join(FORMATS)}"
         )
     sources = [
         name
-        for name, given in (("--picked", request.picked), ("--run-id", request.run_id), ("--model", request.model))
+        for name, given in (("--picked", options.picked), ("--run-id", options.run_id), ("--model", options.model))
         if given
     ]
-    if len(sources) > 1 or (request.run is not None and sources not in ([], ["--picked"])):
+    if len(sources) > 1 or (options.run is not None and sources not in ([], ["--picked"])):
         raise UserError(
-            f"{' and '.join(['RUN'] * (request.run is not None) + sources)} say different things", "give one of them"
+            f"{' and '.join(['RUN'] * (options.run is not None) + sources)} say different things", "give one of them"
         )
-    if request.run is None and not sources:
+    if options.run is None and not sources:
         raise UserError(
             "nothing to export was named", "give a run folder, --picked, --run-id ID or --model models:/NAME@ALIAS"
         )
-    if sources and request.point is not None:
+    if sources and options.point is not None:
         raise UserError(f"--point does not go with {sources[0]}", "leave one of them out")
 
 
-def _from_run(request: ExportRequest, run: Path) -> dict[str, str]:
+def _from_run(options: ExportOptions, run: Path) -> dict[str, str]:
     """Export the point that was named, else the one that the answer sentence recommends, else the original."""
     from autotune.api.exporting import Exporter
     from autotune.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
-    front, point = _chosen(request, folder)
-    if request.format not in _MEASURED:
-        raise UserError(f"--format {request.format} is for simulated language models", "take ort, or triton")
-    Exporter(folder, front, samples=request.samples, original=request.original).export(point, request.output)
+    front, point = _chosen(options, folder)
+    if options.format not in _MEASURED:
+        raise UserError(f"--format {options.format} is for simulated language models", "take ort, or triton")
+    Exporter(folder, front, samples=not options.no_samples, original=not options.no_original).export(point, options.output)
     return {"point": point.id, "search": front.search}
 
 
-def _served(request: ExportRequest, run: Path) -> dict[str, str] | None:
+def _served(options: ExportOptions, run: Path) -> dict[str, str] | None:
     """Write what serves a simulated point, of which there is no artifact. None: the run was measured."""
     from autotune.core.model import LANGUAGE_MODEL
     from autotune.export.serving_formats import serving_files, write_serving
     from autotune.runs.folder import RunFolder
 
     folder = RunFolder.open(run)
-    front, point = _chosen(request, folder)
+    front, point = _chosen(options, folder)
     if front.kind != "simulated":
         return None
     if folder.search.model.format != LANGUAGE_MODEL:
@@ -136,47 +120,47 @@ def _served(request: ExportRequest, run: Path) -> dict[str, str] | None:
             f"{point.id} is a graph priced on {point.device}: nothing was built that could be exported",
             f"search {folder.search.model.path.name} where such a device is, and export from that run",
         )
-    if request.format not in _SERVING:
+    if options.format not in _SERVING:
         raise UserError(
-            f"{point.id} is simulated: nothing was built that --format {request.format} could hold",
+            f"{point.id} is simulated: nothing was built that --format {options.format} could hold",
             f"take --format {', '.join(_SERVING)}",
         )
-    write_serving(request.output, serving_files(front, point, folder.search, request.format))
+    write_serving(options.output, serving_files(front, point, folder.search, options.format))
     return {"point": point.id, "search": front.search, "provenance": "estimated"}
 
 
-def _chosen(request: ExportRequest, folder: RunFolder) -> tuple[Front, Point]:
+def _chosen(options: ExportOptions, folder: RunFolder) -> tuple[Front, Point]:
     from autotune.api.run import read_front
     from autotune.export import choose_point
     from autotune.report import recommended
 
     front = read_front(folder)
-    return front, choose_point(front, request.point) if request.point else recommended(front) or front.baseline
+    return front, choose_point(front, options.point) if options.point else recommended(front) or front.baseline
 
 
-def _from_tracker(request: ExportRequest) -> dict[str, str]:
+def _from_tracker(options: ExportOptions) -> dict[str, str]:
     from autotune import plugins
     from autotune.export.write import replacing
 
-    reader = plugins.tracker_factory("mlflow").reader(_uri(request))
-    if request.model:
-        with replacing(request.output) as fresh:
-            reader.download_model(request.model, fresh)
-        return {"point": request.model}
-    run_id = request.run_id
+    reader = plugins.tracker_factory("mlflow").reader(_uri(options))
+    if options.model:
+        with replacing(options.output) as fresh:
+            reader.download_model(options.model, fresh)
+        return {"point": options.model}
+    run_id = options.run_id
     if run_id is None:
-        run_id = _only(reader.picked(_search_id(request.run)), request).run_id
-    with replacing(request.output) as fresh:
+        run_id = _only(reader.picked(_search_id(options.run)), options).run_id
+    with replacing(options.output) as fresh:
         reader.download(run_id, fresh)
     return {"point": f"run {run_id}"}
 
 
-def _uri(request: ExportRequest) -> str | None:
-    if request.tracking_uri is None and request.run is not None:
+def _uri(options: ExportOptions) -> str | None:
+    if options.tracking_uri is None and options.run is not None:
         from autotune.runs.folder import RunFolder
 
-        return RunFolder.open(request.run).search.tracking.uri
-    return request.tracking_uri
+        return RunFolder.open(options.run).search.tracking.uri
+    return options.tracking_uri
 
 
 def _search_id(run: Path | None) -> str | None:
@@ -187,8 +171,8 @@ def _search_id(run: Path | None) -> str | None:
     return RunFolder.open(run).search.id
 
 
-def _only(picked: list[PickedRun], request: ExportRequest) -> PickedRun:
-    where = f"the search in {request.run}" if request.run else "any autotune experiment"
+def _only(picked: list[PickedRun], options: ExportOptions) -> PickedRun:
+    where = f"the search in {options.run}" if options.run else "any autotune experiment"
     if not picked:
         raise UserError(f"no run of {where} is picked", "rename one to * in MLflow's UI, or: autotune pick RUN ID")
     if len(picked) > 1:

@@ -5,38 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from autotune.cli.gate_options import GateOptions
 from autotune.core.errors import UserError, nearest
 
 if TYPE_CHECKING:
     from autotune.gate.verdict import GateReport, Inconclusive
 
-__all__ = ["GateOptions", "run_gate"]
+__all__ = ["run_gate"]
 
 DOUBT = ("exit4", "fail", "pass")
 FIRST_RUN = ("fail", "pass")
-
-
-@dataclass(frozen=True)
-class GateOptions:
-    """The command's options, as given."""
-
-    head: str
-    baseline: str
-    as_is: bool
-    data: str | None
-    tolerances: tuple[str, ...]
-    budget: str
-    max_budget: str
-    inconclusive: str
-    first_run: str
-    accept: tuple[str, ...]
-    reports: tuple[Path, ...]
-    tracking_uri: str | None
-    as_json: bool
 
 
 def run_gate(options: GateOptions) -> int:
@@ -47,10 +27,11 @@ def run_gate(options: GateOptions) -> int:
 
     _require_choice("--inconclusive", options.inconclusive, DOUBT)
     _require_choice("--first-run", options.first_run, FIRST_RUN)
-    require_writable(options.reports)
+    reports = tuple(options.report or ())
+    require_writable(reports)
     doubt = cast("Inconclusive", options.inconclusive)
     report = _gate(options)
-    write_reports(report, options.reports, os.environ, doubt)
+    write_reports(report, reports, os.environ, doubt)
     if uri := options.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI"):
         _keep(report, uri)
     if options.as_json:
@@ -75,8 +56,8 @@ def _gate(options: GateOptions) -> GateReport:
         baseline=options.baseline,
         as_is=options.as_is,
         data=options.data,
-        tolerances=parse_tolerances(options.tolerances),
-        accepting=parse_accept(options.accept),
+        tolerances=parse_tolerances(tuple(options.tolerance or ())),
+        accepting=parse_accept(tuple(options.accept or ())),
         budget_s=budget_s,
         max_budget_s=max(budget_s, parse_budget(options.max_budget)),
         tracking_uri=options.tracking_uri,

@@ -43,12 +43,12 @@ def test_source_files_are_small_and_named_for_a_concept(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_bodies_of_functions_stay_below_fifty_lines(path: Path) -> None:
+def test_bodies_of_functions_stay_below_forty_lines(path: Path) -> None:
     tree = ast.parse(path.read_text())
     long = {
         node.name: lines
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and (lines := (node.end_lineno or 0) - node.body[0].lineno + 1) > 50
+        if isinstance(node, ast.FunctionDef) and (lines := (node.end_lineno or 0) - node.body[0].lineno + 1) > 40
     }
     assert not long
 
