@@ -123,8 +123,10 @@ def policy_figures(tried: Subject, model: Path, data: Path | None, place: Path, 
     yield Figure("verified", "; ".join(str(one) for one in under_load), "", "kept", kept and report.verdict == "kept")
 
 
-def _searched(model: Path, data: Path | None, place: Path, latency_s: float, *, quick: bool) -> tuple[Run, str, str]:
-    """A search of batch policies under a load that a lone instance is busy with for two fifths; its tail metric, and its limit."""
+def _searched(
+    model: Path, data: Path | None, place: Path, latency_s: float, *, quick: bool
+) -> tuple[autotune.Run, str, str]:
+    """A search of batch policies under a load that keeps a lone instance busy for two fifths; its tail metric, and its limit."""
     tail, budget_s, lasts = (
         ("latency_p90", 150.0, f", duration: {175 * latency_s:.3g}s") if quick else ("latency_p99", 900.0, "")
     )

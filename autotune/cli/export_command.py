@@ -101,7 +101,9 @@ def _from_run(options: ExportOptions, run: Path) -> dict[str, str]:
     front, point = _chosen(options, folder)
     if options.format not in _MEASURED:
         raise UserError(f"--format {options.format} is for simulated language models", "take ort, or triton")
-    Exporter(folder, front, samples=not options.no_samples, original=not options.no_original).export(point, options.output)
+    Exporter(folder, front, samples=not options.no_samples, original=not options.no_original).export(
+        point, options.output
+    )
     return {"point": point.id, "search": front.search}
 
 

@@ -95,9 +95,10 @@ def _show(what: str, rows: Sequence[Mapping[str, object]], as_json: bool) -> int
         print_json(json.dumps({"schema": f"autotune/{what}/1", what: rows}))
         return 0
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*(rows[0] if rows else ("name",)), box=None, pad_edge=False)
     for row in rows:
-        table.add_row(*("–" if value is None else str(value) for value in row.values()))
+        table.add_row(*(Text("–" if value is None else str(value)) for value in row.values()))  # no markup: pip's [extra]
     console().print(table)
     return 0

@@ -82,9 +82,7 @@ class SearchOptions:
     custom_op_lib: Annotated[
         Path | None, typer.Option(help="Shared library with custom operators.", rich_help_panel=_WHAT)
     ] = None
-    sampler: Annotated[
-        str, typer.Option(help="auto: experts, then enumeration or TPE.", rich_help_panel=_HOW)
-    ] = "auto"
+    sampler: Annotated[str, typer.Option(help="auto: experts, then enumeration or TPE.", rich_help_panel=_HOW)] = "auto"
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.", rich_help_panel=_HOW)] = 0
     patience: Annotated[
         float, typer.Option(help="End after this share of trials changed nothing.", rich_help_panel=_HOW)
@@ -119,18 +117,16 @@ class SearchOptions:
     ] = None
     energy: Annotated[str, typer.Option(help="auto, counter or off.", rich_help_panel=_WHAT)] = "auto"
     power_model: Annotated[Path | None, typer.Option(help="YAML with this CPU's power.", rich_help_panel=_WHAT)] = None
-    backend: Annotated[
-        list[str] | None, typer.Option(help="Backend to use; repeatable.", rich_help_panel=_WHAT)
-    ] = None
+    backend: Annotated[list[str] | None, typer.Option(help="Backend to use; repeatable.", rich_help_panel=_WHAT)] = None
     executor: Annotated[str, typer.Option(help="ray or process.", rich_help_panel=_HOW)] = "ray"
     address: Annotated[str | None, typer.Option(help="Address of a running Ray cluster.", rich_help_panel=_HOW)] = None
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Run folder to write.", rich_help_panel=_OUT)
     ] = None
     tracking_uri: Annotated[str | None, typer.Option(help="MLflow store or server.", rich_help_panel=_OUT)] = None
-    no_tracking: Annotated[
-        bool, typer.Option("--no-tracking", help="Do not log to MLflow.", rich_help_panel=_OUT)
-    ] = False
+    no_tracking: Annotated[bool, typer.Option("--no-tracking", help="Do not log to MLflow.", rich_help_panel=_OUT)] = (
+        False
+    )
     resume: Annotated[
         Path | None, typer.Option(help="Go on with the search in this run folder.", rich_help_panel=_HOW)
     ] = None
@@ -146,4 +142,5 @@ class SearchOptions:
         """Those that say what to search and how, by the names of ``SearchSettings``; the budget is still text, and not here."""
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _NO_SETTINGS}
         several = {name: tuple(given.pop(option) or ()) for option, name in _SEVERAL.items()}
-        return {**given, **several, "custom_op_library": given.pop("custom_op_lib"), "tracking": not self.no_tracking}
+        library = given.pop("custom_op_lib")
+        return {**given, **several, "custom_op_library": library, "tracking": not self.no_tracking}

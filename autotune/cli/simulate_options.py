@@ -21,9 +21,9 @@ class SimulateOptions:
     points: Annotated[
         Path | None, typer.Option("--points", help="A CSV of served points, to be predicted.", show_default=False)
     ] = None
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where it is written.", show_default=False)
-    ] = None
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it is written.", show_default=False)] = (
+        None
+    )
     calibrate: Annotated[
         Path | None,
         typer.Option("--calibrate", help="A CSV of points that you measured, to correct by.", show_default=False),

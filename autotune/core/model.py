@@ -8,7 +8,7 @@ from pydantic import Field
 
 from autotune.core.frozen import Record
 
-__all__ = ["LANGUAGE_MODEL", "BatchAxis", "ModelFacts", "TensorFacts"]
+__all__ = ["LANGUAGE_MODEL", "BatchAxis", "ModelFacts", "TensorFacts", "whatever"]
 
 LANGUAGE_MODEL = "transformer"
 """The format of a language model, of which its configuration alone is read."""
@@ -75,3 +75,18 @@ class ModelFacts(Record):
     def stem(self) -> str:
         """The file's name without its extension, a language model's whole name: names runs and MLflow's experiment."""
         return self.path.name if self.format == LANGUAGE_MODEL else self.path.stem
+
+
+def whatever(format: str) -> ModelFacts:
+    """Facts of no model in particular: of that format, and with all that makes a choice legal."""
+    return ModelFacts(
+        path=Path(f"model.{format}"),
+        format=format,
+        sha256="",
+        files=(),
+        size_bytes=0,
+        inputs=(),
+        outputs=(),
+        batch=BatchAxis(works=True, symbol="batch"),
+        branching=True,
+    )

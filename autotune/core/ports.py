@@ -27,6 +27,7 @@ from autotune.core.workload import Workload
 
 __all__ = [
     "Backend",
+    "Catalogued",
     "Executor",
     "ExecutorFactory",
     "Packaged",
@@ -113,6 +114,17 @@ class Backend(Protocol):
 
     def deployment(self, artifact: Artifact, candidate: Candidate) -> Deployment:
         """Describe the artifact as data, for export."""
+        ...
+
+
+@runtime_checkable
+class Catalogued(Protocol):
+    """What a backend may have besides: all that it could offer, for whoever has no model at hand."""
+
+    def widest(self, model_format: str, device: DeviceSpec) -> Offer | None:
+        """Its offer there for a model of that format that allows whatever a model may; None: it takes no such format, or
+        nothing runs there.
+        """
         ...
 
 

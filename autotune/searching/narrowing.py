@@ -23,8 +23,9 @@ def narrowed(parameter: Parameter, wanted: object, omissions: Sequence[Omission]
     values = wanted if isinstance(wanted, list) else [wanted]
     if not values:
         raise UserError(f"{where}: {parameter.name} is left without a value", f"legal here: {_legal(parameter)}")
-    if parameter.share is not None and all(type(value) is int and value > 0 for value in values):
-        return _shared(parameter, values)
+    counts = [value for value in values if type(value) is int and value > 0]
+    if parameter.share is not None and len(counts) == len(values):
+        return _shared(parameter, counts)
     return fixed(parameter, [_held(parameter, value, omissions, where) for value in values])
 
 

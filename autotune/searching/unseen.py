@@ -92,7 +92,7 @@ def _others(space: SearchSpace, candidate: Candidate, name: str, draw: random.Ra
 
 
 def _rebuilt(space: SearchSpace, candidate: Candidate, changes: dict[str, Scalar], draw: random.Random) -> Candidate:
-    """``candidate`` with ``changes``; conditional parameters leave, or are drawn, as those require, and so do shares too large."""
+    """``candidate`` with ``changes``; what is conditional leaves, or is drawn, as those require, and so is a share too large."""
     chosen: dict[str, Scalar] = {}
     for parameter in space.parameters:
         if parameter.active(chosen):

@@ -8,10 +8,11 @@ from autotune.core.candidate import Candidate
 from autotune.core.model import ModelFacts
 from autotune.core.space import Offer, Parameter, SearchSpace
 from autotune.core.workload import Workload
+from autotune_search_spaces.joined import joined
 from autotune_search_spaces.knobs.batch import batch
 from autotune_search_spaces.knobs.choice import join
 from autotune_search_spaces.knobs.runtime import runtime, willing
-from autotune_search_spaces.points import complete, distinct
+from autotune_search_spaces.points import complete
 
 __all__ = ["graph_space"]
 
@@ -29,16 +30,7 @@ def graph_space(
     """
     able = willing(offers)
     choices = (runtime(offers), join(("precision", *_UNTOLD), able), batch(able, workload))
-    parameters = tuple(parameter for choice in choices for parameter in choice.parameters)
-    baseline = complete(parameters, able[0].usual, {})
-    return SearchSpace(
-        name="graph",
-        parameters=parameters,
-        omissions=tuple(omission for choice in choices for omission in choice.omissions),
-        baseline=baseline,
-        reference=baseline,
-        experts=distinct(tuple(_experts(parameters, able)), [baseline]),
-    )
+    return joined("graph", choices, able, _experts)
 
 
 def _experts(parameters: Sequence[Parameter], offers: Sequence[Offer]) -> Iterator[Candidate]:

@@ -8,12 +8,13 @@ from autotune.core.candidate import Candidate, Scalar
 from autotune.core.model import ModelFacts
 from autotune.core.space import Offer, Parameter, SearchSpace
 from autotune.core.workload import Workload
+from autotune_search_spaces.joined import joined
 from autotune_search_spaces.knobs.kv_cache import kv_cache
 from autotune_search_spaces.knobs.number_format import number_format
 from autotune_search_spaces.knobs.parallelism import parallelism
 from autotune_search_spaces.knobs.runtime import runtime, willing
 from autotune_search_spaces.knobs.scheduling import scheduling
-from autotune_search_spaces.points import complete, distinct
+from autotune_search_spaces.points import complete
 
 __all__ = ["language_space"]
 
@@ -39,16 +40,7 @@ def language_space(model: ModelFacts, offers: Sequence[Offer], workload: Workloa
         scheduling(able),
         kv_cache(able, workload),
     )
-    parameters = tuple(parameter for choice in choices for parameter in choice.parameters)
-    baseline = complete(parameters, able[0].usual, {})
-    return SearchSpace(
-        name=model.format,
-        parameters=parameters,
-        omissions=tuple(omission for choice in choices for omission in choice.omissions),
-        baseline=baseline,
-        reference=baseline,
-        experts=distinct(tuple(_experts(parameters, able)), [baseline]),
-    )
+    return joined(model.format, choices, able, _experts)
 
 
 def _experts(parameters: Sequence[Parameter], offers: Sequence[Offer]) -> Iterator[Candidate]:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+Journal = Callable[[Path], list[dict]]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
 SEARCH = ["search", str(EXAMPLE / "model.onnx"), "--data", str(EXAMPLE / "test.npz"), "--metric", "top1"]
 
 
-def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RAY_"))}
-    return kept | {"COLUMNS": "100"}
-
-
-def journal(run: Path) -> list[dict]:
-    lines = (run / "journal.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines[1:]]
-
-
-def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(tmp_path: Path) -> None:
+def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(
+    tmp_path: Path, journal: Journal, environment: Mapping[str, str]
+) -> None:
     command = [
         *SEARCH,
         "--trials",
@@ -39,24 +32,24 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(tmp_path: P
         "-q",
     ]
     driver = subprocess.Popen(
-        [sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL
     )
     wait_for_records(tmp_path / "killed", 2)
     driver.send_signal(signal.SIGKILL)
     driver.wait(10)
     before = [record["trial"]["key"] for record in journal(tmp_path / "killed")]
     resume = [sys.executable, "-m", "autotune", "search", "--resume", "killed", "-q"]
-    subprocess.run(resume, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, timeout=150, check=True)
+    subprocess.run(resume, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, timeout=150, check=True)
     after = [record["trial"]["key"] for record in journal(tmp_path / "killed")]
     assert after[: len(before)] == before
     assert len(set(after)) == len(after)
     assert len([record for record in journal(tmp_path / "killed") if record["trial"]["purpose"] != "front"]) == 4
 
 
-def test_sigint_keeps_what_was_found_and_exits_130(tmp_path: Path) -> None:
+def test_sigint_keeps_what_was_found_and_exits_130(tmp_path: Path, environment: Mapping[str, str]) -> None:
     command = [*SEARCH, "--budget", "90s", "--executor", "process", "--no-tracking", "-o", "stopped", "-q"]
     driver = subprocess.Popen(
-        [sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
     )
     wait_for_records(tmp_path / "stopped", 2)
     driver.send_signal(signal.SIGINT)
@@ -66,15 +59,15 @@ def test_sigint_keeps_what_was_found_and_exits_130(tmp_path: Path) -> None:
     assert (tmp_path / "stopped" / "front.json").is_file()
 
 
-def test_a_second_driver_is_refused_with_the_firsts_pid(tmp_path: Path) -> None:
+def test_a_second_driver_is_refused_with_the_firsts_pid(tmp_path: Path, environment: Mapping[str, str]) -> None:
     command = [*SEARCH, "--budget", "60s", "--executor", "process", "--no-tracking", "-o", "busy", "-q"]
-    driver = subprocess.Popen([sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment())
+    driver = subprocess.Popen([sys.executable, "-m", "autotune", *command], cwd=tmp_path, env=environment)
     try:
         wait_for_records(tmp_path / "busy", 1)
         refused = subprocess.run(
             [sys.executable, "-m", "autotune", "search", "--resume", "busy"],
             cwd=tmp_path,
-            env=environment(),
+            env=environment,
             capture_output=True,
             text=True,
             timeout=60,
@@ -90,7 +83,7 @@ def test_a_second_driver_is_refused_with_the_firsts_pid(tmp_path: Path) -> None:
 def wait_for_records(run: Path, count: int) -> None:
     due = time.monotonic() + 90
     while time.monotonic() < due:
-        if (run / "journal.jsonl").is_file() and len(journal(run)) >= count:
+        if (run / "journal.jsonl").is_file() and len((run / "journal.jsonl").read_text().splitlines()) > count:
             return
         time.sleep(0.1)
     raise AssertionError(f"{run} did not reach {count} records")

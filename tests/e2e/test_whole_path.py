@@ -4,39 +4,36 @@ from __future__ import annotations
 
 import filecmp
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+
+Command = Callable[..., str]
+Journal = Callable[[Path], list[dict]]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
 SEARCH = ["search", str(EXAMPLE / "model.onnx"), "--data", str(EXAMPLE / "test.npz"), "--metric", "top1"]
 
 
-def autotune(*arguments: str, cwd: Path, codes: tuple[int, ...] = (0,), timeout_s: float = 150) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "autotune", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        env=environment(),
-        check=False,
-    )
-    assert done.returncode in codes, done.stderr[-3000:] + done.stdout[-3000:]
-    return done.stdout
+@pytest.fixture(scope="module")
+def autotune(environment: Mapping[str, str]) -> Callable[..., str]:
+    def run(*arguments: str, cwd: Path, codes: tuple[int, ...] = (0,), timeout_s: float = 150) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "autotune", *arguments],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode in codes, done.stderr[-3000:] + done.stdout[-3000:]
+        return done.stdout
 
-
-def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RAY_"))}
-    return kept | {"COLUMNS": "100"}
-
-
-def journal(run: Path) -> list[dict]:
-    lines = (run / "journal.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines[1:]]
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +42,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(place: Path) -> Path:
+def run(place: Path, autotune: Command) -> Path:
     """A search by Ray workers, tracked in a local store."""
     out = autotune(*SEARCH, "--trials", "6", "--budget", "35s", "-o", "run", "--json", cwd=place)
     assert json.loads(out)["schema"] == "autotune/front/1"
     return place / "run"
 
 
-def test_search_leaves_a_checked_front_with_the_baseline_measured_first(run: Path) -> None:
+def test_search_leaves_a_checked_front_with_the_baseline_measured_first(run: Path, journal: Journal) -> None:
     records = journal(run)
     assert records[0]["trial"]["purpose"] == "baseline"
     front = json.loads((run / "front.json").read_text())
@@ -72,12 +69,12 @@ def test_every_point_called_better_has_a_paired_ratio(run: Path) -> None:
             assert point["ratios"]["latency_p50"]["low"] is not None
 
 
-def test_front_prints_an_answer_and_the_same_json(place: Path, run: Path) -> None:
+def test_front_prints_an_answer_and_the_same_json(place: Path, run: Path, autotune: Command) -> None:
     assert "original" in autotune("front", "run", cwd=place)
     assert json.loads(autotune("front", "run", "--json", cwd=place)) == json.loads((run / "front.json").read_text())
 
 
-def test_a_picked_point_is_exported_runs_alone_and_is_kept(place: Path, run: Path) -> None:
+def test_a_picked_point_is_exported_runs_alone_and_is_kept(place: Path, run: Path, autotune: Command) -> None:
     autotune("pick", "run", "knee", cwd=place)
     autotune("export", "--picked", "-o", "deploy", cwd=place)
     alone = subprocess.run(
@@ -105,7 +102,7 @@ sys.exit(",".join(used & {"autotune", "onnx", "pydantic", "ray", "mlflow", "optu
 """
 
 
-def test_mlflow_holds_one_run_per_trial_and_the_fronts_tags(place: Path, run: Path) -> None:
+def test_mlflow_holds_one_run_per_trial_and_the_fronts_tags(place: Path, run: Path, journal: Journal) -> None:
     import mlflow
 
     client = mlflow.MlflowClient(f"sqlite:///{place / 'mlflow.db'}")
@@ -118,7 +115,9 @@ def test_mlflow_holds_one_run_per_trial_and_the_fronts_tags(place: Path, run: Pa
     assert tagged == {point["id"] for point in front["points"]}
 
 
-def test_a_registered_alias_exports_the_same_folder_on_a_machine_with_the_store_alone(place: Path, run: Path) -> None:
+def test_a_registered_alias_exports_the_same_folder_on_a_machine_with_the_store_alone(
+    place: Path, run: Path, autotune: Command
+) -> None:
     autotune("pick", "run", "knee", "--alias", "champion", cwd=place)
     store = f"sqlite:///{place / 'mlflow.db'}"
     autotune("export", "--picked", "-o", "picked", "--tracking-uri", store, cwd=place)
@@ -128,7 +127,9 @@ def test_a_registered_alias_exports_the_same_folder_on_a_machine_with_the_store_
     assert compared.common_files
 
 
-def test_sync_into_another_store_shows_the_same_search_once(place: Path, run: Path) -> None:
+def test_sync_into_another_store_shows_the_same_search_once(
+    place: Path, run: Path, autotune: Command, journal: Journal
+) -> None:
     import mlflow
 
     store = f"sqlite:///{place / 'other.db'}"
@@ -140,7 +141,7 @@ def test_sync_into_another_store_shows_the_same_search_once(place: Path, run: Pa
     assert len([one for one in runs if "autotune.trial" in one.data.tags]) == len(journal(run))
 
 
-def test_the_same_search_can_be_asked_for_again_from_its_file(place: Path, run: Path) -> None:
+def test_the_same_search_can_be_asked_for_again_from_its_file(place: Path, run: Path, autotune: Command) -> None:
     earlier = json.loads((run / "search.json").read_text())
     again = json.loads(autotune("search", "--from", "run/search.json", "--dry-run", "--json", cwd=place))
     for same in ("space", "objectives", "limits", "budget_s", "max_trials", "seed", "data", "metric", "environment"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,9 @@ from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
-from autotune.core.model import BatchAxis, ModelFacts
-from autotune.core.samples import Tensors
+from autotune.core.model import BatchAxis, ModelFacts, whatever
 from autotune.core.package import Package
+from autotune.core.samples import Tensors
 from autotune.core.space import Offer
 from autotune_backends.cpu import CpuBackend, installed
 from autotune_backends.onnxruntime.arrays import no_array
@@ -55,6 +57,15 @@ class OnnxRuntimeBackend(CpuBackend):
             return Offer(backend=self.name, device=device.name, refusal=refusal)
         return offer(model, device, self._traits(model, device))
 
+    def widest(self, model_format: str, device: DeviceSpec) -> Offer | None:
+        """All that is offered for a float32 model with every kind of layer that makes a difference."""
+        from autotune_backends.onnxruntime.offers import offer
+
+        if model_format != "onnx":
+            return None
+        model = whatever(model_format)
+        return offer(model, device, _of_all_kinds(model.batch))
+
     def build(
         self,
         model: ModelFacts,
@@ -83,8 +94,6 @@ class OnnxRuntimeBackend(CpuBackend):
         return next((why for one in (*model.inputs, *model.outputs) if (why := no_array(one))), None)
 
     def _traits(self, model: ModelFacts, device: DeviceSpec) -> ModelTraits:
-        from autotune_backends.onnxruntime.choices import ModelTraits
-        from autotune_backends.onnxruntime.numa import numa_nodes
         from autotune_backends.transform.onnx.differentiable import without_derivative
         from autotune_backends.transform.onnx.fuse_transformer import transformer_parts
         from autotune_backends.transform.onnx.graph import load_graph
@@ -92,17 +101,13 @@ class OnnxRuntimeBackend(CpuBackend):
         from autotune_backends.transform.onnx.quantisable import float_weight_dtype, products, quantisable
 
         graph = load_graph(model.path)
-        return ModelTraits(
+        return replace(
+            _tools(self._batch(model, device)),
             weights=float_weight_dtype(graph),
             quantisable=quantisable(graph),
-            batch=self._batch(model, device),
             products=products(graph),
             transformer=transformer_parts(graph),
-            block_tool=installed("onnx-ir") is not None,
-            fusion_tool=installed("sympy") is not None,
-            numa_nodes=numa_nodes(),
             prunable=sum(chain.spoilt is None for chain in find_chains(graph)),
-            trainer=installed("torch") is not None,
             untrained=tuple(sorted(without_derivative(graph))),
         )
 
@@ -110,3 +115,25 @@ class OnnxRuntimeBackend(CpuBackend):
         from autotune_backends.onnxruntime.batch_probe import probe_batch
 
         return model.batch if model.batch.works else probe_batch(model, device, self.opener)
+
+
+def _of_all_kinds(batch: BatchAxis) -> ModelTraits:
+    kinds = Counter(Conv=4, Gemm=4, MatMul=4)
+    parts = ("attention", "LayerNorm", "GELU")
+    return replace(_tools(batch), weights="float32", quantisable=kinds, products=kinds, transformer=parts, prunable=1)
+
+
+def _tools(batch: BatchAxis) -> ModelTraits:
+    """Of a model with nothing to choose: what is installed, and what this host is."""
+    from autotune_backends.onnxruntime.choices import ModelTraits
+    from autotune_backends.onnxruntime.numa import numa_nodes
+
+    return ModelTraits(
+        weights=None,
+        quantisable=Counter(),
+        batch=batch,
+        block_tool=installed("onnx-ir") is not None,
+        fusion_tool=installed("sympy") is not None,
+        numa_nodes=numa_nodes(),
+        trainer=installed("torch") is not None,
+    )

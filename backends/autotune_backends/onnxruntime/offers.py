@@ -42,7 +42,7 @@ def _pruning(found: Choices, model: ModelFacts, traits: ModelTraits) -> None:
     elif not traits.prunable:
         found.omit("pruning_ratio", "no product's channels go to other products alone")
     else:
-        doc = f"as much arithmetic goes as with this share of the hidden channels of {traits.prunable} chains, by the data"
+        doc = "as much arithmetic goes as with this share of the hidden channels, by the data"
         ratios = PRUNING_RATIOS
         found.parameters.append(
             Parameter(name="pruning_ratio", choices=ratios, calibrated=ratios, affects="build", doc=doc)

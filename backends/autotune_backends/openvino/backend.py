@@ -10,9 +10,9 @@ from autotune.core.artifact import Artifact
 from autotune.core.candidate import Candidate
 from autotune.core.deployment import SessionSettings
 from autotune.core.device import DeviceSpec
-from autotune.core.model import ModelFacts
-from autotune.core.samples import Tensors
+from autotune.core.model import ModelFacts, whatever
 from autotune.core.package import Package
+from autotune.core.samples import Tensors
 from autotune.core.space import Offer
 from autotune_backends.cpu import installed
 from autotune_backends.probed import ProbedBackend
@@ -55,6 +55,12 @@ class OpenVinoBackend(ProbedBackend):
         from autotune_backends.openvino.offers import offer
 
         return offer(device, found.batch)
+
+    def widest(self, model_format: str, device: DeviceSpec) -> Offer | None:
+        """All that is offered for an ONNX model whose batch may grow."""
+        from autotune_backends.openvino.offers import offer
+
+        return offer(device, whatever(model_format).batch) if model_format == "onnx" else None
 
     def build(
         self,

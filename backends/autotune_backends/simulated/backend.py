@@ -26,13 +26,14 @@ __all__ = ["SimulatedBackend"]
 
 NAME = "simulated"
 GRAPH = "onnx"
+_LARGE = "llama-3.1-70b"  # too large for some devices without stages, so that these are a choice too
 _NOTHING_BUILT = "nothing is built for a simulated device"
 
 
 class SimulatedBackend:
     """Language models and graphs on devices described as data: predicted, not run.
 
-    Implements ``Backend``, ``Simulating``, ``Screening``.
+    Implements ``Backend``, ``Simulating``, ``Screening``, ``Catalogued``.
     """
 
     name = NAME
@@ -76,6 +77,18 @@ class SimulatedBackend:
         from autotune_backends.simulated.offers import language_offer
 
         return language_offer(self.name, transformer_of(model), device_of(device))
+
+    def widest(self, model_format: str, device: DeviceSpec) -> Offer | None:
+        """For graphs, and for language models: of these, what a large one allows."""
+        from autotune_backends.simulated.described import device_of
+
+        if model_format == LANGUAGE_MODEL:
+            return self.offers(self.language_model(_LARGE), device)
+        if model_format != GRAPH:
+            return None
+        from autotune_backends.simulated.graphs import widest_graph_offer
+
+        return widest_graph_offer(self.name, device_of(device))
 
     def simulate(
         self,

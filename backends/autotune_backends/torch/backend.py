@@ -11,8 +11,8 @@ from autotune.core.candidate import Candidate
 from autotune.core.deployment import Deployment, SessionSettings
 from autotune.core.device import DeviceSpec
 from autotune.core.model import ModelFacts
-from autotune.core.samples import Tensors
 from autotune.core.package import Package
+from autotune.core.samples import Tensors
 from autotune.core.space import Offer
 from autotune_backends.cpu import installed
 from autotune_backends.probed import ProbedBackend
@@ -59,6 +59,13 @@ class TorchBackend(ProbedBackend):
         from autotune_backends.torch.traits import traits_of
 
         return offer(device, traits_of(model, found.batch, largest_batch(model.path)))
+
+    def widest(self, model_format: str, device: DeviceSpec) -> Offer | None:
+        """All that is offered for a program with every kind of layer that makes a difference."""
+        from autotune_backends.torch.offers import offer
+        from autotune_backends.torch.traits import widest_traits
+
+        return offer(device, widest_traits()) if model_format == "pt2" else None
 
     def build(
         self,

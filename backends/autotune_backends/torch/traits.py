@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from autotune.core.model import BatchAxis, ModelFacts
+from autotune.core.model import BatchAxis, ModelFacts, whatever
 
-__all__ = ["ProgramTraits", "traits_of"]
+__all__ = ["ProgramTraits", "traits_of", "widest_traits"]
 
 _CONVOLUTIONS = ("conv2d", "convolution")
 _PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "conv1d", "conv2d", "conv3d", "convolution")
@@ -43,6 +43,14 @@ def traits_of(model: ModelFacts, batch: BatchAxis, largest_batch: int | None) ->
         compiler=shutil.which(os.environ.get("CXX") or "g++"),
         onnx_tool=find_spec("onnxscript") is not None,
     )
+
+
+def widest_traits() -> ProgramTraits:
+    """Of a program with all that makes a choice legal, and with the tools that are here."""
+    program = whatever("pt2").model_copy(
+        update={"operators": {f"aten.{name}": 1 for name in ("conv2d", "linear", _ATTENTION)}}
+    )
+    return traits_of(program, program.batch, None)
 
 
 def _count(operators: Mapping[str, int], name: str) -> int:

@@ -41,3 +41,12 @@ def test_text_in_a_pipe_is_not_wrapped(tmp_path: Path, capsys: pytest.CaptureFix
     lines = capsys.readouterr().out.splitlines()
     assert any(len(line) > 100 for line in lines)
     assert [line for line in lines if line != line.rstrip() and line.rstrip().endswith((",", ";", "."))] == []
+
+
+@pytest.mark.parametrize("command", ["devices", "backends"])
+def test_what_is_listed_is_printed_to_the_letter(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autotune_backends.cpu.installed", lambda _: None)
+    monkeypatch.setenv("COLUMNS", "200")
+    said = CliRunner().invoke(app, [command]).output
+    assert ("openvino" in said) is (command == "backends")  # without its package it has no device
+    assert ("pip install 'autotune-inference[openvino]'" in said) is (command == "backends")

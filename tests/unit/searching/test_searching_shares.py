@@ -46,7 +46,9 @@ def test_what_is_walked_and_what_is_drawn_fits() -> None:
 
 
 def test_what_is_proposed_fits_and_reaches_the_best_share() -> None:
-    search = fake_search(space(*(Parameter(name=f"x{i}", low=0, high=9) for i in range(3))), objectives=("latency_p50",))
+    search = fake_search(
+        space(*(Parameter(name=f"x{i}", low=0, high=9) for i in range(3))), objectives=("latency_p50",)
+    )
 
     def answer(trial: Trial) -> Measurement:
         one = trial.candidate

@@ -17,7 +17,7 @@ from autotune_backends.simulated.operators.efficiency import lacking
 from autotune_backends.simulated.precision import PRECISIONS
 from autotune_backends.simulated.refusals import Infeasible
 
-__all__ = ["graph_offer"]
+__all__ = ["graph_offer", "widest_graph_offer"]
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -31,15 +31,28 @@ def graph_offer(backend: str, model: ModelFacts, device: SimulatedDevice) -> Off
     if refusal is not None:
         return Offer(backend=backend, device=device.name, refusal=refusal)
     batches, omissions = _batches(model)
-    parameters = (
-        Parameter(name="precision", choices=formats, affects="build", doc="format of products; int8: of weights too"),
-        Parameter(name="batch_size", choices=batches, affects="run", doc="samples in a run"),
-    )
     omissions += [*_unpriced(graph_of(model).work), *_lacking(device, formats)]
     if device.sparsity:
         omissions.append(Omission(parameter="sparsity", reason=_UNTRAINED))
+    parameters = _parameters(formats, batches)
     return Offer(
         backend=backend, device=device.name, parameters=parameters, omissions=tuple(omissions), usual=dict(usual)
+    )
+
+
+def widest_graph_offer(backend: str, device: SimulatedDevice) -> Offer | None:
+    """For a graph that runs there and whose batch may grow; None: the device has units for no format of graphs."""
+    formats = formats_on(device)
+    if not formats:
+        return None
+    usual: dict[str, Scalar] = {"precision": formats[0], "batch_size": 1}
+    return Offer(backend=backend, device=device.name, parameters=_parameters(formats, BATCHES), usual=usual)
+
+
+def _parameters(formats: tuple[str, ...], batches: tuple[int, ...]) -> tuple[Parameter, ...]:
+    return (
+        Parameter(name="precision", choices=formats, affects="build", doc="format of products; int8: of weights too"),
+        Parameter(name="batch_size", choices=batches, affects="run", doc="samples in a run"),
     )
 
 
