@@ -98,7 +98,7 @@ def _show(what: str, rows: Sequence[Mapping[str, object]], as_json: bool) -> int
     from rich.text import Text
 
     table = Table(*(rows[0] if rows else ("name",)), box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text("–" if value is None else str(value)) for value in row.values()))  # no markup: pip's [extra]
+    for row in rows:  # as texts, without markup: pip writes an extra in brackets
+        table.add_row(*(Text("–" if value is None else str(value)) for value in row.values()))
     console().print(table)
     return 0
