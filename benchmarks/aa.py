@@ -38,7 +38,7 @@ from benchmarks.report import Figure, arguments, finish
 from benchmarks.subject import Subject, subject
 from benchmarks.wheel_models import digits
 
-PAIRED = Plan(name="front", paired=True, max_rounds=200, phase_limit_s=3.0, quality="confirm")
+PAIRED = Plan(name="front", paired=True, max_rounds=200, phase_limit_s=5.0, quality="confirm")
 ALONE = Plan(name="alone", max_rounds=40, precision=0.002, phase_limit_s=2.0)
 REPEATS, QUICK_REPEATS = 10, 3
 TIMED, QUICK_TIMED = 16, 6
