@@ -116,6 +116,19 @@ def test_caches_are_sent_one_after_the_other() -> None:
     assert [link.send(0.0, 100), link.send(0.05, 100), link.send(5.0, 100)] == pytest.approx([0.2, 0.3, 5.2])
 
 
+def test_a_cache_that_arrives_does_not_wait_behind_a_prompt_that_finds_too_little_memory() -> None:
+    """The second gives way after 50 steps, with 150 tokens to compute again, for which there is no room beside the first."""
+    costs = LinearCosts(kv_capacity_tokens=300, page_tokens=1, cached_s=0.0)
+    policy = Policy(chunked_prefill=False)
+    requests = Requests([0.0, 0.0, 0.6], [100, 100, 20], [200, 200, 40])
+    fast, slow = (
+        serve_pair((costs, costs), (policy, policy), requests, Link(0.0, 0.0), stride=stride) for stride in (None, 1)
+    )
+    assert fast.groups[1].preemptions == 1
+    assert fast.e2e_s == pytest.approx(slow.e2e_s)
+    assert fast.e2e_s[2] < 0.5 < fast.e2e_s[0]
+
+
 def test_a_request_of_one_token_never_reaches_the_decoding_server() -> None:
     result = served(Requests([0.0, 0.1], [50, 50], [1, 1]))
     assert result.groups[1].steps == 0

@@ -144,19 +144,25 @@ class Server:
     def _steps(self, first_s: float, growth_s: float, until_s: float, at_most: int) -> int:
         """Decode steps until something happens."""
         steps = min(self._decoding.steps_to_end(), at_most)
-        next_s = min(self._queue.next_s, self._returns.next_s, until_s)
-        if next_s < math.inf and self._newcomers_matter():
+        next_s = self._newcomer_s(until_s)
+        if next_s < math.inf:
             steps = steps_to_reach(next_s - self.now_s, first_s, growth_s, steps)
         if not self._memory.lasts(steps):
             steps = min(steps, self._memory.steps_that_fit())
         return steps
 
-    def _newcomers_matter(self) -> bool:
-        """Whether the next to arrive could start while sequences are decoding."""
+    def _newcomer_s(self, until_s: float) -> float:
+        """When the next who could start beside those that decode arrives; infinity: nobody could, whoever comes.
+
+        Caches from another server go before prompts: they need not wait behind a prompt that finds too little memory.
+        """
         policy = self._policy
         if policy.batching != "continuous" or len(self.sequences.running) >= self._size or self._returns.waiting:
-            return False
-        return not self._queue or policy.priority_scheduling
+            return math.inf
+        landing_s = min(self._returns.next_s, until_s)
+        if self._queue and not policy.priority_scheduling:
+            return landing_s
+        return min(landing_s, self._queue.next_s)
 
     def _line(self, sequences: int) -> tuple[float, float]:
         line = self._lines[sequences] = self._costs.decode_line(sequences)
