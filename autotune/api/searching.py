@@ -160,6 +160,7 @@ def _watched(search: SearchFile) -> Watched:
         budget_s=search.budget_s,
         max_trials=search.max_trials,
         remarks=search.remarks,
+        several_devices=len(search.devices) > 1,
     )
 
 

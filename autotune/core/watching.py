@@ -18,7 +18,7 @@ __all__ = ["Observer", "Progress", "Silent", "Watched"]
 class Watched:
     """What is searched. ``model`` is its file's name. ``budget_s`` and ``max_trials`` None: no such bound.
 
-    ``remarks`` are for the person, one line each.
+    ``remarks`` are for the person, one line each. ``several_devices``: a trial is named with the one that it is on.
     """
 
     id: str
@@ -28,6 +28,7 @@ class Watched:
     budget_s: float | None
     max_trials: int | None
     remarks: tuple[str, ...] = ()
+    several_devices: bool = False
 
 
 @dataclass(frozen=True)

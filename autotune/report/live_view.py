@@ -12,9 +12,9 @@ from rich.text import Text
 from autotune.core.trial import Trial
 from autotune.core.units import counted, format_duration
 from autotune.core.watching import Progress, Watched
-from autotune.report.answer import difference
 from autotune.report.pace import left, used
 from autotune.report.standing import standing_table, troubles
+from autotune.report.trial_line import trial_words
 
 __all__ = ["headline", "live_view"]
 
@@ -34,11 +34,10 @@ def live_view(search: Watched, spent_s: float, now: Progress | None, running: Se
     lines: list[RenderableType] = [_line(headline(search), "bold"), _pace(search, spent_s, now)]
     for trial in running:
         again = " side by side" if trial.plan.paired else ""
-        original = trial.candidate == search.baseline
-        what = "the original" if original else difference(trial.candidate, search.baseline)
+        what = trial_words(trial, search.baseline, several_devices=search.several_devices)
         lines.append(_line(f"now{again}: {trial.id} {what}", "dim"))
     if now is not None:
-        table = standing_table(now, search.objectives, search.baseline)
+        table = standing_table(now, search.objectives, search.baseline, several_devices=search.several_devices)
         lines += [table] if table is not None else [_line("the original is not measured yet")]
         lines.append(_line(troubles(now)))
     return Group(*lines)

@@ -40,7 +40,8 @@ class PlainProgress:
     def finished(self, record: TrialRecord, progress: Progress) -> None:
         """Print the trial's line, and what is left."""
         if self._search is not None:
-            line = trial_line(record, self._search.baseline, self._search.objectives)
+            search = self._search
+            line = trial_line(record, search.baseline, search.objectives, several_devices=search.several_devices)
             rest = left(self._search, progress.spent_s, progress.trials)
             self.note(f"{line}{f'  [{rest}]' if rest else ''}")
 

@@ -31,8 +31,17 @@ def simulated_sentence(front: Front) -> str | None:
         return None
     best = ranked[0]
     told = [text for text in (_price(front, best) + _rests_on(front, best), *_times(front, best)) if text]
-    text = f"Use {best.id}: {_fleet(best)}{_purpose(front)}: {', '.join(told)}; simulated, not measured."
+    text = (
+        f"Use {best.id}: {_fleet(best)}{_purpose(front)}: {', '.join(told)}; simulated, not measured{_grounds(best)}."
+    )
     return f"{text}{_runner_up(front, ranked)}"
+
+
+def _grounds(point: Point) -> str:
+    """What its times rest on: measured kernels of the device (fitted), of another format (interpolated), or none (roofline)."""
+    times = (value for name, value in point.metrics.items() if name.startswith(("ttft_", "tpot_")))
+    basis = next((value.basis for value in times if value.basis), None)
+    return f" ({basis})" if basis else ""
 
 
 def _fleet(point: Point) -> str:
@@ -99,7 +108,8 @@ def _runner_up(front: Front, ranked: list[Point]) -> str:
     if other is None:
         return ""
     tie = " (a tie: which one costs less is not known)" if _tied(front, best, other) else ""
-    return f" Runner-up {other.id}: {_fleet(other)}, {_price(front, other)}{tie}."
+    grounds = _grounds(other) if other.device != best.device else ""
+    return f" Runner-up {other.id}: {_fleet(other)}, {_price(front, other)}{grounds}{tie}."
 
 
 def _hardware(point: Point) -> tuple[object, ...]:

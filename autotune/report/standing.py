@@ -26,10 +26,12 @@ MOST_ROWS = 6
 _TITLE_COLUMNS = 15
 
 
-def standing_table(now: Progress, objectives: Sequence[Objective], baseline: Candidate) -> Table | None:
+def standing_table(
+    now: Progress, objectives: Sequence[Objective], baseline: Candidate, *, several_devices: bool = False
+) -> Table | None:
     """The original and the front so far, best first in the first objective, one line a point; None before the baseline.
 
-    Numbers are the search's own, not yet measured side by side.
+    Numbers are the search's own, not yet measured side by side. A point's device is told when there are ``several_devices``.
     """
     if now.baseline is None:
         return None
@@ -40,17 +42,23 @@ def standing_table(now: Progress, objectives: Sequence[Objective], baseline: Can
         table.add_column(Text(_title(goal.metric)), justify="right", no_wrap=True)
     table.add_row("the original", *(_cell(now, now.baseline, goal) for goal in known), end_section=True)
     rows = _ordered(now, known)[:MOST_ROWS]
-    for record, name in zip(rows, _names(rows, baseline), strict=True):
+    for record, name in zip(rows, _names(rows, baseline, several_devices), strict=True):
         table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *(_cell(now, record, goal) for goal in known))
     return table
 
 
-def _names(rows: Sequence[TrialRecord], baseline: Candidate) -> list[str]:
+def _names(rows: Sequence[TrialRecord], baseline: Candidate, several_devices: bool) -> list[str]:
     """Each row's id and differences, those first that fewest rows share: what tells it apart is not what is cut off."""
     parts = [difference(record.trial.candidate, baseline).split(" ") for record in rows]
     shared = Counter(part for own in parts for part in own)
     return [
-        f"{record.trial.id} {' '.join(sorted(own, key=lambda part: shared[part]))}"
+        " ".join(
+            [
+                record.trial.id,
+                *([record.trial.device] if several_devices else []),
+                *sorted(own, key=lambda part: shared[part]),
+            ]
+        )
         for record, own in zip(rows, parts, strict=True)
     ]
 

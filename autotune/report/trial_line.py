@@ -8,18 +8,29 @@ from autotune.core.candidate import Candidate
 from autotune.core.figures import format_value
 from autotune.core.metrics import find_metric
 from autotune.core.objective import Objective
-from autotune.core.trial import Failure, Measurement, SameAs, TrialRecord
+from autotune.core.trial import Failure, Measurement, SameAs, Trial, TrialRecord
 from autotune.report.answer import difference
 
-__all__ = ["trial_line"]
+__all__ = ["trial_line", "trial_words"]
 
 
-def trial_line(record: TrialRecord, baseline: Candidate, objectives: Sequence[Objective]) -> str:
-    """``"t0007  precision=int8: latency p50 1.23 ms, …"``, or the failure's stage, cause and first line."""
+def trial_line(
+    record: TrialRecord, baseline: Candidate, objectives: Sequence[Objective], *, several_devices: bool = False
+) -> str:
+    """``"t0007  precision=int8 on l40s: latency p50 1.23 ms, …"``, or the failure's stage, cause and first line.
+
+    Where it ran is told when the search has ``several_devices``.
+    """
     trial = record.trial
-    what = "the original" if trial.candidate == baseline else difference(trial.candidate, baseline)
     again = " (side by side)" if trial.plan.paired else " (again)" if trial.repeat else ""
+    what = trial_words(trial, baseline, several_devices=several_devices)
     return f"{trial.id}  {what}{again}: {_outcome(record, objectives)}"
+
+
+def trial_words(trial: Trial, baseline: Candidate, *, several_devices: bool) -> str:
+    """What is tried, against the baseline, and where."""
+    what = "the original" if trial.candidate == baseline else difference(trial.candidate, baseline)
+    return f"{what} on {trial.device}" if several_devices else what
 
 
 def _outcome(record: TrialRecord, objectives: Sequence[Objective]) -> str:

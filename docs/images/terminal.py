@@ -98,7 +98,13 @@ def _moment(folder: RunFolder) -> object:
     done = tried[: max(1, round(SHOWN_SHARE * (len(tried) - 1)))]
     began_s = datetime.fromisoformat(search.created).timestamp()
     watched = Watched(
-        search.id, search.model.path.name, search.space.baseline, search.objectives, search.budget_s, search.max_trials
+        search.id,
+        search.model.path.name,
+        search.space.baseline,
+        search.objectives,
+        search.budget_s,
+        search.max_trials,
+        several_devices=len(search.devices) > 1,
     )
     now = _progress(folder, done, done[-1].finished_s - began_s)
     return live_view(watched, now.spent_s, now, [tried[len(done)].trial])

@@ -56,7 +56,10 @@ def report_html(content: ReportContent) -> str:
         left_out=[*dropped_lines(front), *miss_lines(front)],
         machine=machine_rows(content),
         commands=reproduce_commands(content, chosen),
-        trials=[trial_line(record, search.space.baseline, front.objectives) for record in content.records],
+        trials=[
+            trial_line(record, search.space.baseline, front.objectives, several_devices=len(search.devices) > 1)
+            for record in content.records
+        ],
         duration=format_duration,
         version=__version__,
     )

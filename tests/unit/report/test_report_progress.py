@@ -130,6 +130,12 @@ def test_the_original_under_way_is_called_so() -> None:
     assert "now: t0000 the original\n" in stream.getvalue().replace(" \n", "\n")
 
 
+def test_a_search_over_several_devices_shows_which_one_each_point_and_trial_is_on() -> None:
+    lines = drawn(progress_after(8), search=replace(WATCHED, several_devices=True))
+    assert any(line.startswith("now: t0001 precision=int8") and " on cpu" in line for line in lines)
+    assert any(line.strip().startswith("t0001 cpu ") for line in lines)
+
+
 def test_live_display_fits_eighty_columns_and_a_screen_and_needs_no_colour() -> None:
     goals = tuple(objective(name) for name in ("latency_p50", "throughput", "energy", "fidelity"))
     many = replace(progress_after(8), front=tuple(sample_records()[1:3]) * 10)

@@ -28,3 +28,12 @@ def test_that_figures_are_simulated_is_said_once() -> None:
     line = trial_line(told, record.trial.candidate, (objective("latency_p50"), objective("throughput")))
     assert line.count("simulated") == 1
     assert ": simulated latency" in line
+
+
+def test_a_search_over_several_devices_says_of_each_trial_where_it_was() -> None:
+    original, changed = sample_records()[:2]
+    goals = (objective("latency_p50"),)
+    lines = [trial_line(one, original.trial.candidate, goals, several_devices=True) for one in (original, changed)]
+    assert lines[0].startswith("t0000  the original on cpu: ")
+    assert " on cpu: " in lines[1]
+    assert " on cpu" not in trial_line(changed, original.trial.candidate, goals)
