@@ -31,7 +31,8 @@ _SMALL_KERNELS = (
 _SPARSE_SPEEDUP = {"none": 1.0, "2:4": 1.5, "unstructured": 1.0}
 """2:4 is twice the dense peak on paper; measured products reach 1.3 to 1.6 (arXiv 2104.08378, figure 3)."""
 _DENSITY = {"none": 1.0, "2:4": 0.5625, "unstructured": 0.75}
-_UNTESTED = 0.50  # judgement: of a kind of device of which nothing was measured here
+_UNTESTED = 0.50  # judgement: of a kind of device, or under software, of which nothing was measured here
+_TESTED = ("gpu", "cuda")  # what every device with measured kernels is, and runs
 _DOUBT = {"high": 0.0, "medium": 0.15, "low": 0.40}  # of a device's figures, beside the error of what is made of them
 
 
@@ -184,10 +185,10 @@ def _basis(device: SimulatedDevice, layout: Layout, reduce: AllReduceCost) -> Ba
 
 
 def _interval(basis: Basis, device: SimulatedDevice) -> float:
-    """Errors were seen on graphics processors alone: what else has no measured kernels is believed less."""
+    """Errors were seen on graphics processors under CUDA alone: what else has no measured kernels is believed less."""
     errors = fitted.fitted().errors
     sigma = {"fitted": errors.fitted, "interpolated": errors.interpolated, "roofline": errors.roofline}[basis]
     seen = fitted.interval_of(sigma)
-    if basis == "roofline" and device.device_class != "gpu":
+    if basis == "roofline" and (device.device_class, device.software) != _TESTED:
         seen = max(seen, _UNTESTED)
     return seen + doubt_of(device)

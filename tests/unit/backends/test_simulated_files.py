@@ -22,6 +22,16 @@ def test_a_device_of_five_lines_prices_a_model(tmp_path: Path) -> None:
     assert costs.power_w(0.5, 0.5) is None
 
 
+def test_what_runs_other_software_than_any_measured_device_is_believed_less(tmp_path: Path) -> None:
+    def interval(text: str) -> float:
+        path = tmp_path / "mine.yaml"
+        path.write_text(text + "confidence: high\n")
+        return step_costs(model_named("llama-3.1-8b"), read_device(path), {}).interval
+
+    assert interval(TEN_LINES) == interval(TEN_LINES + "software: rocm\n") == 0.5
+    assert interval(TEN_LINES + "software: cuda\n") < 0.4
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

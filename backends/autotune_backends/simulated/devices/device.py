@@ -46,12 +46,14 @@ class Power:
     """Watts: ``idle_w`` with a model loaded and nothing to do, ``peak_w`` the design limit.
 
     ``compute_gain`` and ``memory_gain``: how steeply use of each approaches the limit; None: not fitted to this device.
+    ``battery_j``: what a full battery holds; None: there is none, or it is unknown.
     """
 
     idle_w: float
     peak_w: float
     compute_gain: float | None = None
     memory_gain: float | None = None
+    battery_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class SimulatedDevice:
     what any kernel takes at least. ``near_bandwidth``: bytes that a kernel of a graph moves → B/s, where caches hold so much.
     ``supports``: what the device can run (``models``: name patterns; ``operators``: of a graph; absent: any).
     ``host_bandwidth``: between one device and its host's memory, in one direction. ``confidence`` is of the figures here.
+    ``software``: whose kernels run on it (``cuda``, ``rocm``), None: unknown.
     ``calibration``: a table of points measured on it, ``residuals`` what they say; None, empty: none were.
     """
 
@@ -92,10 +95,16 @@ class SimulatedDevice:
     kv_pages: tuple[int, ...] = ()
     max_devices: int = 8
     confidence: str = "low"
+    software: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     calibration: str | None = None
     residuals: tuple[Residual, ...] = ()
+
+    @property
+    def usable_share(self) -> float:
+        """Of its memory, what a program may take: on a phone half, before the system ends it (an assumption); else 0.9."""
+        return 0.5 if self.device_class == "phone" else 0.9
 
     @property
     def fitted(self) -> bool:

@@ -20,7 +20,7 @@ _NEEDED: Final = ("name", "class", "peak", "memory_bytes", "bandwidth")
 _SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "efficiency": ("gemm", "memory", "attention_prefill", "attention_decode", "conv", "depthwise"),
     "link": ("kind", "bandwidth", "latency_s", "all_reduce"),
-    "power": ("idle_w", "peak_w", "compute_gain", "memory_gain"),
+    "power": ("idle_w", "peak_w", "compute_gain", "memory_gain", "battery_j"),
 }
 _FIELDS: Final = (
     *_NEEDED,
@@ -46,6 +46,7 @@ _FIELDS: Final = (
         "kv_pages",
         "max_devices",
         "confidence",
+        "software",
         "sources",
     ),
     *("notes", "aliases", "calibration"),
@@ -104,6 +105,7 @@ def read_device(path: Path) -> SimulatedDevice:
             kv_pages=tuple(int(one) for one in data.get("kv_pages") or ()),
             max_devices=int(data.get("max_devices", 8)),
             confidence=str(data.get("confidence", "low")),
+            software=_text(data.get("software")),
             sources={str(key): str(value) for key, value in (data.get("sources") or {}).items()},
             notes=tuple(str(one) for one in data.get("notes") or ()),
             **optional,
@@ -207,6 +209,7 @@ def _power(data: Mapping[str, Any]) -> Power | None:
         float(data["peak_w"]),
         _number(data.get("compute_gain")),
         _number(data.get("memory_gain")),
+        _number(data.get("battery_j")),
     )
 
 

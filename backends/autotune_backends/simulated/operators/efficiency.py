@@ -58,7 +58,7 @@ def memory_share(device: SimulatedDevice, precision: Precision) -> tuple[float, 
 
 def attention_prefill_share(device: SimulatedDevice) -> float:
     """Fraction of the 16-bit peak, long prompts."""
-    return device.efficiency.attention_prefill or 0.75 * _GEMM[device.device_class]
+    return device.efficiency.attention_prefill or 0.75 * device.efficiency.gemm.get("bf16", _GEMM[device.device_class])
 
 
 def attention_decode_share(device: SimulatedDevice) -> float:
