@@ -46,6 +46,7 @@ _KNOWN = (
     *(
         "energy_per_token",
         "power",
+        "battery_life",
         "memory",
         "cost_per_million_tokens",
         "cost_per_month",

@@ -26,7 +26,7 @@ class Metric(Frozen):
     @property
     def shown_name(self) -> str:
         """The name with the unit people read, as MLflow shows it: ``latency_p50_ms``."""
-        suffix = {"ms": "ms", "mJ": "mj", "MB": "mb", "/s": "per_s", "s": "s", "W": "w", "USD": "usd"}
+        suffix = {"ms": "ms", "mJ": "mj", "MB": "mb", "/s": "per_s", "s": "s", "h": "h", "W": "w", "USD": "usd"}
         return f"{self.name}_{suffix[self.shown_unit]}" if self.shown_unit in suffix else self.name
 
     @property
@@ -56,6 +56,7 @@ FAMILIES: dict[str, tuple[str, Goal, str, float, str]] = {
     "energy": ("J", "min", "mJ", 1e3, "energy per item"),
     "energy_per_token": ("J", "min", "mJ", 1e3, "energy per token"),
     "power": ("W", "min", "W", 1.0, "power"),
+    "battery_life": ("s", "max", "h", 1 / 3600, "battery life"),
     "memory": ("bytes", "min", "MB", 1e-6, "peak memory"),
     "size": ("bytes", "min", "MB", 1e-6, "size"),
     "cost_per_million_tokens": ("USD", "min", "USD", 1.0, "cost per million tokens"),

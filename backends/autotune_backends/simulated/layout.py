@@ -54,7 +54,7 @@ def layout_of(model: TransformerModel, device: SimulatedDevice, candidate: Mappi
         max_num_seqs=_count(candidate, "max_num_seqs", 256),
         max_batched_tokens=_count(candidate, "max_batched_tokens", 8192),
         sparsity=_sparsity(str(candidate.get("sparsity", "none"))),
-        memory_share=float(candidate.get("memory_share", 0.9)),
+        memory_share=float(candidate.get("memory_share", device.usable_share)),
         engine=engine_named(str(candidate.get("engine", "vllm"))),
     )
     _runs(model, device)

@@ -11,7 +11,8 @@ from autotune.core.errors import UserError
 from autotune_backends.simulated.calibration import calibrated, calibrated_on, correction_of
 from autotune_backends.simulated.devices import Residual, device_named
 from autotune_backends.simulated.fitted import interval_of, sigma_of
-from autotune_backends.simulated.refusals import Infeasible
+from autotune_backends.simulated.nearest_fit import nearest_fit
+from autotune_backends.simulated.refusals import DoesNotFit, Infeasible
 from autotune_backends.simulated.served_point import measured, read_point
 
 __all__ = ["PREDICTED", "predict_points"]
@@ -43,6 +44,9 @@ def _predicted(number: int, row: Mapping[str, str], residuals: Callable[[str], S
     try:
         costs = point.costs()
         found = point.loop(costs)
+    except DoesNotFit as refusal:
+        nearest = nearest_fit(point.model, point.device, point.candidate)
+        return {**row, **added, "reason": "; ".join(filter(None, (refusal.problem, nearest)))}
     except Infeasible as refusal:
         return {**row, **added, "reason": refusal.problem}
     except ValueError as refusal:

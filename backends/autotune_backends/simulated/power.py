@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from autotune_backends.simulated.devices.device import Power
+from autotune_backends.simulated.devices.device import Power, SimulatedDevice
 from autotune_backends.simulated.fitted import fitted
 
-__all__ = ["DevicePower", "device_power"]
+__all__ = ["DevicePower", "battery_life", "device_power"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,9 @@ def device_power(power: Power | None) -> DevicePower | None:
         power.memory_gain or usual.memory_gain,
         usual.other_gain,
     )
+
+
+def battery_life(device: SimulatedDevice, watts: float | None) -> dict[str, float]:
+    """``battery_life``, seconds at that power until a full battery is empty; nothing without a battery or a known power."""
+    joules = device.power.battery_j if device.power is not None else None
+    return {"battery_life": joules / watts} if joules and watts else {}

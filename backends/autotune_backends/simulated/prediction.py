@@ -18,6 +18,7 @@ from autotune_backends.simulated.calibration import Correction, corrected, corre
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import sigma_of
 from autotune_backends.simulated.groups import Costs, Group, groups_of, link_between
+from autotune_backends.simulated.nearest_fit import nearest_fit
 from autotune_backends.simulated.run_metrics import run_metrics
 from autotune_backends.simulated.serving import ServingResult, simulate_pair, simulate_serving
 from autotune_backends.simulated.serving.policy import policy_of
@@ -130,7 +131,8 @@ def _priced(
         groups = groups_of(model, device, candidate)
         link = link_between(model, groups[0], groups[1], candidate) if len(groups) > 1 else None
     except DoesNotFit as error:
-        raise BuildError("out_of_memory", error.problem) from error
+        nearest = nearest_fit(model, device, candidate) if candidate.get("decode_device", "none") == "none" else ""
+        raise BuildError("out_of_memory", "; ".join(filter(None, (error.problem, nearest)))) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error
     return groups, link

@@ -12,6 +12,7 @@ from autotune.core.values import Value
 from autotune_backends.simulated.calibration import calibrated_on
 from autotune_backends.simulated.costing import HourlyCost, hourly_cost
 from autotune_backends.simulated.groups import Group
+from autotune_backends.simulated.power import battery_life
 from autotune_backends.simulated.serving import ServingResult, metrics
 from autotune_backends.simulated.serving.result import Counters
 from autotune_backends.simulated.speculation import SpeculativeCosts
@@ -45,6 +46,9 @@ def run_metrics(
     known = [power for power in powers if power is not None]
     if len(known) == len(powers):
         extra |= {"power": sum(known), "energy_per_token": sum(known) * result.span_s / tokens}
+        extra |= battery_life(groups[0].device, powers[0])
+    built_s = [group.device.build_s for group in groups if group.device.build_s is not None]
+    extra |= {"build_time": max(built_s)} if built_s else {}
     hourly = _hourly(groups, powers, own)
     if hourly is not None:
         extra["cost_per_month"] = hourly.usd * HOURS_PER_MONTH

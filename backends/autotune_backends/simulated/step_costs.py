@@ -29,8 +29,8 @@ class StepCosts:
     """Of one candidate on ``devices`` devices. ``interval``: relative error within which 80 % of measurements lie.
 
     Memory sizes are those of the whole group. ``host_bandwidth``: B/s between all devices together and their host's memory, in
-    one direction, None: unknown; ``host_bytes`` of that memory hold swapped caches. Plain floats within: ``step_s`` takes
-    microseconds.
+    one direction, None: unknown; ``host_bytes`` of that memory hold swapped caches; ``copy_floor_s``: of one copy at least. Plain
+    floats within: ``step_s`` takes microseconds.
     """
 
     layers: LayerCosts
@@ -43,6 +43,7 @@ class StepCosts:
     basis: Basis
     host_bandwidth: float | None = None
     host_bytes: float = 0.0
+    copy_floor_s: float = 0.0
 
     @property
     def kv_capacity_tokens(self) -> int:
@@ -70,8 +71,13 @@ class StepCosts:
         return int(self.host_bytes / self.kv_bytes_per_token)
 
     def swap_s(self, tokens: int) -> float:
-        """Seconds in which the caches of so many tokens are copied to the host, or back; the bandwidth is known."""
-        return tokens * self.kv_bytes_per_token / (self.host_bandwidth or 1.0)
+        """Seconds in which the caches of so many tokens are copied to the host, or back; the bandwidth is known.
+
+        Keys and values of a page lie together for each layer, and each is a copy of its own, which takes a launch at least: small
+        pages are copied slowly (Kwon et al., "PagedAttention", SOSP 2023, 7.3).
+        """
+        copies = 2 * self.layers.layers * ceil(tokens / self.page_tokens)
+        return max(copies * self.copy_floor_s, tokens * self.kv_bytes_per_token / (self.host_bandwidth or 1.0))
 
     def step_s(self, prefill: Sequence[tuple[int, int]], decodes: int, kv_tokens: int) -> float:
         """Seconds of a step that computes ``prefill``'s (new tokens, tokens cached before them), and one token of each of
@@ -187,6 +193,7 @@ def step_costs(
         basis=layers.basis,
         host_bandwidth=None if device.host_bandwidth is None else _COPIED * device.host_bandwidth * layout.devices,
         host_bytes=host_bytes,
+        copy_floor_s=device.launch_s,
     )
 
 

@@ -123,3 +123,13 @@ def test_more_confidence_is_a_wider_interval() -> None:
 def test_the_same_simulation_gives_the_same_values() -> None:
     first, second = (BACKEND.simulate(SMALL, Candidate(tp=1), A100, CHAT, seed=3) for _ in range(2))
     assert first == second
+
+
+def test_a_battery_lasts_as_long_as_what_it_holds_at_that_power() -> None:
+    phone = BACKEND.simulated_device("apple-m4-ane")
+    tiny = BACKEND.language_model("llama-3.2-1b")
+    found = BACKEND.simulate(tiny, Candidate(precision="int8"), phone, BUILT_IN["chat"].for_users(1))
+    life = found["battery_life"]
+    assert life.value == pytest.approx(113e3 / found["power"].value)
+    assert life.low < life.value < life.high
+    assert "battery_life" not in BACKEND.simulate(SMALL, Candidate(), A100, CHAT)

@@ -8,6 +8,9 @@ from autotune.core.ownership import Ownership
 from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN
 from autotune_backends.simulated import SimulatedBackend
+from autotune_backends.simulated.devices import device_named
+from autotune_backends.simulated.step_costs import step_costs
+from autotune_backends.simulated.transformers import model_named
 
 BACKEND = SimulatedBackend()
 MODEL = BACKEND.language_model("llama-3.1-8b")
@@ -89,3 +92,15 @@ def test_less_memory_on_the_host_never_makes_swapping_faster() -> None:
         for size in (4 << 30, 1 << 20)
     ]
     assert ends[0] <= ends[1] * 1.02
+
+
+def test_small_pages_are_copied_slowly_and_large_ones_at_the_links_rate() -> None:
+    model, device = model_named("llama-3.1-8b"), device_named("h100-sxm")
+    rates = [
+        4096 / step_costs(model, device, {"preemption": "swap", "page_tokens": tokens}).swap_s(4096)
+        for tokens in (1, 16, 64, 256)
+    ]
+    assert rates == sorted(rates)
+    assert rates[0] < 0.1 * rates[-1]
+    per_token = step_costs(model, device, {}).kv_bytes_per_token
+    assert rates[-1] * per_token == pytest.approx(0.8 * 64e9)

@@ -44,18 +44,26 @@ class _Row:
 def published_accuracy(model: TransformerModel, precision: str, sparsity: str = "none") -> PublishedAccuracy | None:
     """Of the model in that precision and sparsity; None where nothing is published.
 
-    Larger models lose less: between published sizes the loss is interpolated over the logarithm of the size, beyond them the
-    nearest is taken, and the interval is wider. Losses of precision and of sparsity multiply.
+    What the model's owner measured counts before what others published, as it is given. Larger models lose less: between
+    published sizes the loss is interpolated over the logarithm of the size, beyond them the nearest is taken, and the interval
+    is wider. Losses of precision and of sparsity multiply.
     """
     parts = []
     if precision not in _UNCHANGED:
-        parts.append(_found(model, _rows("precision", precision)))
+        parts.append(_own(model, "precision", precision) or _found(model, _rows("precision", precision)))
     if sparsity != "none":
-        parts.append(_found(model, _rows("sparsity", sparsity)))
+        parts.append(_own(model, "sparsity", sparsity) or _found(model, _rows("sparsity", sparsity)))
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
     return _product(known)
+
+
+def _own(model: TransformerModel, kind: str, value: str) -> PublishedAccuracy | None:
+    row = next((row for row in model.kept if getattr(row, kind) == value), None)
+    return (
+        None if row is None else PublishedAccuracy(row.kept, row.low, row.high, f"given for this model: {row.source}")
+    )
 
 
 def _product(parts: Sequence[PublishedAccuracy]) -> PublishedAccuracy:

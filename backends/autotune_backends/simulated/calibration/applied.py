@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from autotune.core.values import Value
 from autotune_backends.simulated.calibration.correction import Belief, Correction
@@ -32,6 +33,8 @@ def corrected(name: str, value: Value, known: Correction, deviations: float) -> 
 def _besides(name: str, known: Correction) -> Belief | None:
     if name.startswith("ttft_p"):
         return known.first
+    if name == "battery_life":
+        return replace(known.power, mean=-known.power.mean)
     return known.power if name in ("power", "energy_per_token") else None
 
 

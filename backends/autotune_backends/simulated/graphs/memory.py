@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from autotune.core.graph_work import GraphWork
 from autotune_backends.simulated.devices.device import SimulatedDevice
@@ -13,9 +12,6 @@ from autotune_backends.simulated.graphs.kernels import Kernel, peak_values
 from autotune_backends.simulated.refusals import DoesNotFit
 
 __all__ = ["GraphMemory", "graph_memory", "tensor_bytes"]
-
-_USABLE: Final = {"phone": 0.5}
-"""Of a phone's memory, what one application may take before the system ends it: an assumption. Elsewhere 0.9."""
 
 _MIB = 1024.0**2
 
@@ -51,7 +47,7 @@ def graph_memory(
     alive = peak_values(work, kernels)
     activations = sum(tensor_bytes(work, name, values, format.value_bits) for name, values in alive.items())
     memory = GraphMemory(weights, activations)
-    room = device.memory_bytes * _USABLE.get(device.device_class, 0.9)
+    room = device.memory_bytes * device.usable_share
     if memory.total_bytes > room:
         raise DoesNotFit(
             f"in {format.precision.name} it does not fit {device.name}: "

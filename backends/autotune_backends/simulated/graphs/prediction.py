@@ -17,7 +17,7 @@ from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import interval_of, sigma_of
 from autotune_backends.simulated.graphs.runs import ShapedRun, mean_seconds, median_seconds, shaped_runs
-from autotune_backends.simulated.power import device_power
+from autotune_backends.simulated.power import battery_life, device_power
 from autotune_backends.simulated.refusals import DoesNotFit, Unsupported
 
 __all__ = ["SCENARIOS", "predict_graph"]
@@ -98,7 +98,8 @@ class _Figures:
         if watts is None:
             return {"energy": self._unknown("energy", f"the power of {self.device.name} is not known")}
         energy = self._time("energy", watts * mean_seconds(self.runs) / self._batch)
-        return {"power": self._exact("power", watts), "energy": energy}
+        life = {name: self._exact(name, seconds) for name, seconds in battery_life(self.device, watts).items()}
+        return {"power": self._exact("power", watts), "energy": energy} | life
 
     def _watts(self) -> float | None:
         """On average over the runs' time; None: unknown."""

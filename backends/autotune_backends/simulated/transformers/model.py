@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune_backends.simulated.transformers.kept_accuracy import KeptAccuracy
+
 __all__ = ["LatentAttention", "Matrix", "TransformerModel"]
 
 Split = Literal["columns", "rows", "no"]
@@ -49,7 +51,8 @@ class LatentAttention:
 class TransformerModel:
     """``intermediate`` is the width of a dense MLP, ``expert_intermediate`` of one expert, ``shared_intermediate`` of what
     every token passes besides. ``dense_layers``: how many of the ``layers`` have no experts. ``max_context`` in tokens.
-    ``window``: attention reaches back no farther than so many tokens; None: over everything.
+    ``window``: attention reaches back no farther than so many tokens; None: over everything. ``kept``: what its owner
+    measured of its accuracy in other formats.
     """
 
     name: str
@@ -71,6 +74,7 @@ class TransformerModel:
     max_context: int = 8192
     window: int | None = None
     family: str = ""
+    kept: tuple[KeptAccuracy, ...] = ()
 
     @property
     def kv_elements_per_token(self) -> int:

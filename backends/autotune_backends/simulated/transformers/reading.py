@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from autotune.core.errors import UserError, nearest
+from autotune_backends.simulated.transformers.kept_accuracy import read_kept_accuracy
 from autotune_backends.simulated.transformers.model import LatentAttention, TransformerModel
 
 __all__ = ["model_named", "model_names", "transformer_of"]
@@ -37,7 +39,9 @@ def model_named(name: str) -> TransformerModel:
     """
     path = Path(name)
     if path.suffix == ".json" or (path / "config.json").is_file():
-        return transformer_of(_load(path if path.suffix == ".json" else path / "config.json"), path.stem or name)
+        file = path if path.suffix == ".json" else path / "config.json"
+        model = transformer_of(_load(file), path.stem or name)
+        return replace(model, kept=read_kept_accuracy(file.parent))
     folded = _folded(name)
     if folded not in _built_in():
         raise UserError(
