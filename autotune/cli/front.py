@@ -28,7 +28,7 @@ def front(
     """
     from autotune.api.run import read_front
     from autotune.cli.output import console, print_json
-    from autotune.report import print_front
+    from autotune.report import print_front, print_going_on, shown_path
     from autotune.runs.folder import RunFolder
     from autotune.searching import refuse_nothing_feasible
 
@@ -43,7 +43,8 @@ def front(
     elif as_json:
         print_json(found.to_json())
     else:
-        print_front(found, console(), run)
+        print_front(found, console())
+        print_going_on(found, folder.search, shown_path(folder.path), console())
     refuse_nothing_feasible(found)
     return 0
 

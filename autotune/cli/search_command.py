@@ -17,7 +17,8 @@ from autotune.core.clock import SystemClock
 from autotune.core.errors import AllTrialsFailed, ExitCode, NothingFeasible, OutOfTime, UserError
 from autotune.core.units import parse_budget
 from autotune.core.watching import Observer
-from autotune.report import print_front, progress, shown_path, space_text
+from autotune.report import print_front, print_going_on, progress, shown_path, space_text
+from autotune.runs.folder import RunFolder
 from autotune.searching import Stop
 
 __all__ = ["run_search"]
@@ -111,4 +112,6 @@ def _print_answer(run: Run, options: SearchOptions) -> None:
     if options.as_json:
         print_json(run.front.to_json())
     else:
-        print_front(run.front, console(), run.path)
+        print_front(run.front, console())
+        search = RunFolder.open(run.path).search
+        print_going_on(run.front, search, shown_path(run.path), console())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autotune.report.answer import answer_sentence, recommended
 from autotune.report.front_table import front_table, print_front
 from autotune.report.front_text import dropped_lines, front_json, front_markdown, miss_lines
+from autotune.report.going_on import print_going_on
 from autotune.report.html import ReportContent, report_html
 from autotune.report.plot import FrontPlot, front_plot, plot_front
 from autotune.report.progress import LiveProgress, PlainProgress, progress
@@ -25,6 +26,7 @@ __all__ = [
     "miss_lines",
     "plot_front",
     "print_front",
+    "print_going_on",
     "progress",
     "recommended",
     "report_html",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -13,11 +11,9 @@ from autotune.core.figures import certainty, format_interval, format_number, imp
 from autotune.core.front import BASELINE_ID, Front, Point
 from autotune.core.metrics import find_metric
 from autotune.core.values import Value
-from autotune.report.answer import answer_sentence, describe, recommended
+from autotune.report.answer import answer_sentence, describe
 from autotune.report.front_text import SIMULATED_LEGEND, dropped_lines, miss_lines
-from autotune.report.graph_answer import is_graph
 from autotune.report.parts_text import output_lines, shape_table
-from autotune.report.shown_path import shown_path
 from autotune.report.shown_points import ShownPoint, shown_points
 
 __all__ = ["front_table", "print_front"]
@@ -29,11 +25,8 @@ _DROPPED_SHOWN = 4
 _LABEL_COLUMNS, _CELL_COLUMNS = 14, 26  # what a point's name and a cell with ratio and interval on one line take
 
 
-def print_front(front: Front, console: Console, run: Path | None = None) -> None:
-    """Print the answer, the table, what each point is, what was dropped and what nearly held the limits.
-
-    ``run``: the run folder, to say how a point is exported; None: it is not said.
-    """
+def print_front(front: Front, console: Console) -> None:
+    """Print the answer, the table, what each point is, what was dropped and what nearly held the limits."""
     console.print(Text(answer_sentence(front), style="bold"))
     console.print(front_table(front, console.width))
     by_shape = shape_table(front)
@@ -44,10 +37,6 @@ def print_front(front: Front, console: Console, run: Path | None = None) -> None
     console.print(Text(_legend(front), style="dim"))
     for line in (*output_lines(front), *_hidden(front), *_few_dropped(front), *miss_lines(front)):
         console.print(Text(line, style="dim"))
-    if run is not None and not is_graph(front):  # of which nothing was built that could be exported
-        point = recommended(front) or front.baseline
-        chosen = f"--point {point.id}{_format(front)}"
-        console.print(Text(f"next: autotune export {shown_path(run)} {chosen} -o DIR"), soft_wrap=True)
 
 
 def front_table(front: Front, width: int = 80) -> Table:
@@ -105,10 +94,6 @@ def _legend(front: Front) -> str:
     taken = f" {front.quality.capitalize()}: {quality.basis}." if quality is not None and quality.basis else ""
     ratios = _RATIOS if any(point.ratios for point in front.points) else ""
     return f"{ratios}{_INTERVALS}{taken}"
-
-
-def _format(front: Front) -> str:
-    return " --format kubernetes" if front.kind == "simulated" else ""
 
 
 def _hidden(front: Front) -> list[str]:

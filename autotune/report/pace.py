@@ -15,7 +15,7 @@ def left(search: Watched, spent_s: float, done: int) -> str:
         rest_s = max(0.0, search.budget_s - spent_s)
         parts.append(f"{format_duration(rest_s)} of {format_duration(search.budget_s)} left")
     if search.max_trials is not None:
-        parts.append(f"{done} of {search.max_trials} trials{_until_last(search.max_trials, spent_s, done)}")
+        parts.append(f"{done} of {search.max_trials} trials{_until_last(search, spent_s, done)}")
     return ", ".join(parts)
 
 
@@ -26,8 +26,11 @@ def used(search: Watched, spent_s: float, done: int) -> float | None:
     return min(1.0, max(shares)) if shares else None
 
 
-def _until_last(max_trials: int, spent_s: float, done: int) -> str:
-    """How long the other trials would take at the pace so far."""
-    if not done or done >= max_trials:
+def _until_last(search: Watched, spent_s: float, done: int) -> str:
+    """How long the other trials would take at the pace so far; nothing where the budget ends before."""
+    more = (search.max_trials or 0) - done
+    if not done or more <= 0:
         return ""
-    return f", about {format_duration(spent_s / done * (max_trials - done))} more"
+    more_s = spent_s / done * more
+    ends_before = search.budget_s is not None and spent_s + more_s > search.budget_s
+    return "" if ends_before else f", about {format_duration(more_s)} more"

@@ -14,7 +14,7 @@ from rich.text import Text
 from autotune.api.run import read_front
 from autotune.core.trial import TrialRecord
 from autotune.core.watching import Progress, Watched
-from autotune.report import print_front
+from autotune.report import print_front, print_going_on
 from autotune.report.live_view import live_view
 from autotune.runs.folder import RunFolder
 from autotune.searching.running_front import RunningFront
@@ -42,17 +42,24 @@ def terminal(folder: RunFolder, run: Path, log: list[str], to: Path) -> None:
     console.print(Text(f"\n{'─' * 12}  when it has ended  {'─' * 12}\n", style="dim"))
     for line in stays[len(begins) :]:
         console.print(Text(line))
-    print_front(read_front(folder), console, run)
+    answered(folder, run, console)
     picture = console.export_svg(title="autotune")
     to.write_text(
         re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     )  # they would be fetched from elsewhere
 
 
+def answered(folder: RunFolder, run: Path, console: Console) -> None:
+    """What `autotune search` prints in the end. ``run``: the folder's path as it is shown."""
+    front = read_front(folder)
+    print_front(front, console)
+    print_going_on(front, folder.search, str(run), console)
+
+
 def transcript(folder: RunFolder, run: Path, log: list[str], readme: Path) -> None:
     """Put the search's words into the README, in place of those under ``<!-- transcript -->``."""
     console = Console(width=COLUMNS, file=io.StringIO(), color_system=None, highlight=False)
-    print_front(read_front(folder), console, run)
+    answered(folder, run, console)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     lines = [_typed(folder), *_shortened(log), *(line.rstrip() for line in printed.splitlines())]
     block = "<!-- transcript -->\n```text\n" + "\n".join(lines) + "\n```\n"

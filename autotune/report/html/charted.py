@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from autotune.core.metrics import Metric, find_metric
 from autotune.core.naming import names_of
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
+from autotune.report.going_on import export_command
 from autotune.report.html.content import ReportContent
 
 __all__ = ["charted", "known_metric"]
@@ -56,7 +56,6 @@ def _point(content: ReportContent, point: Point) -> dict[str, Any]:
     on_front = any(other.id == point.id for other in content.front.points)
     kind = "baseline" if point.id == BASELINE_ID else "front"
     names = [name for name in names_of(content.front, point) if name != point.id]
-    export = f"autotune export {shlex.quote(content.run)} --point {shlex.quote(point.id)} -o DIR"
     return {
         "id": point.id,
         "kind": kind,
@@ -66,7 +65,7 @@ def _point(content: ReportContent, point: Point) -> dict[str, Any]:
         "key": point.candidate.text,
         "candidate": _texts(point.candidate),
         "values": _values(point.metrics, point.ratios),
-        "export": None if content.front.kind == "simulated" else export,
+        "export": export_command(content.front, content.run, point),
     }
 
 

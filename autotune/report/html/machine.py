@@ -1,15 +1,12 @@
-"""Where the numbers were taken, and the commands that take them again."""
+"""Where the numbers were taken."""
 
 from __future__ import annotations
 
-import shlex
-
 from autotune.core.device import DeviceSpec
-from autotune.core.front import Point
 from autotune.core.units import format_duration
 from autotune.report.html.content import ReportContent
 
-__all__ = ["machine_rows", "reproduce_commands"]
+__all__ = ["machine_rows"]
 
 _GIB = 1024.0**3
 _HASH = 12  # characters of a hash that people read
@@ -34,20 +31,6 @@ def machine_rows(content: ReportContent) -> list[tuple[str, str]]:
         ("search", f"{search.id}, begun {search.created}, seed {search.seed}"),
     ]
     return [*rows, *(("note", remark) for remark in search.remarks)]
-
-
-def reproduce_commands(content: ReportContent, point: Point) -> list[tuple[str, str]]:
-    """Commands, each with what it does: export what is recommended, see the search in MLflow, do it again."""
-    run = shlex.quote(content.run)
-    again = (f"autotune search --from {shlex.quote(f'{content.run}/search.json')}", "the same search again")
-    look = (f"autotune ui {run}", "the trials in MLflow")
-    if content.front.kind == "simulated":
-        return [look, again]
-    return [
-        (f"autotune export {run} --point {shlex.quote(point.id)} -o DIR", "what is recommended, to deploy"),
-        look,
-        again,
-    ]
 
 
 def _device(device: DeviceSpec) -> str:

@@ -15,9 +15,10 @@ from autotune.core.units import format_duration
 from autotune.core.version import __version__
 from autotune.report.answer import answer_sentence, describe, recommended
 from autotune.report.front_text import dropped_lines, miss_lines
+from autotune.report.going_on import going_on, search_again
 from autotune.report.html.charted import charted, known_metric
 from autotune.report.html.content import ReportContent
-from autotune.report.html.machine import machine_rows, reproduce_commands
+from autotune.report.html.machine import machine_rows
 from autotune.report.html.summaries import budget_shares, failure_groups, outcome_counts
 from autotune.report.shown_points import shown_points
 from autotune.report.trial_line import trial_line
@@ -55,7 +56,7 @@ def report_html(content: ReportContent) -> str:
         failures=failure_groups(content.records),
         left_out=[*dropped_lines(front), *miss_lines(front)],
         machine=machine_rows(content),
-        commands=reproduce_commands(content, chosen),
+        commands=[*going_on(front, search, content.run), search_again(content.run)],
         trials=[
             trial_line(record, search.space.baseline, front.objectives, several_devices=len(search.devices) > 1)
             for record in content.records
