@@ -37,7 +37,7 @@ def user_function(spec: str, what: str) -> Callable[..., Any]:
     module, _, name = spec.partition(":")
     try:
         imported = import_module(module)
-    except Exception as error:  # whatever the user's module raises is for the user to mend
+    except (Exception, SystemExit) as error:  # whatever the user's module raises is for the user to mend
         remedy = f"{module}.py is looked for among the installed packages, then in {sys.path[-1]}"
         raise UserError(f"{what} {spec!r}: {_words(error)}", remedy) from error
     function = getattr(imported, name, None)
@@ -50,6 +50,6 @@ def user_function(spec: str, what: str) -> Callable[..., Any]:
     return found
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     first = next(iter(str(error).splitlines()), "")
     return first if isinstance(error, ImportError) else f"importing it raises {type(error).__name__}: {first}"

@@ -12,7 +12,7 @@ from autotune.api.options import read_limits, read_metric, read_objectives
 from autotune.api.recovering import recovery_s, refuse_no_recovery, with_recovery
 from autotune.api.settings import SearchSettings, budget_of
 from autotune.api.shapes import shape_remarks
-from autotune.api.simulated import refuse_only_simulated
+from autotune.api.simulated import refuse_only_simulated, refuse_tokens
 from autotune.api.surroundings import build_parameters, environment_of, run_folder
 from autotune.api.uncalibrated import legal_with
 from autotune.core.assignment import SearchContext
@@ -42,6 +42,7 @@ def measured_context(
     refuse_only_simulated(settings)
     _refuse_language_model(model)
     workload = load_of(settings)
+    refuse_tokens(workload)
     metric = read_metric(settings.metric, data)
     refuse_unfit_labels(metric, data, model)
     power, objectives, limits = _goals(settings, workload, data, devices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -121,6 +122,8 @@ def refuse_unknown_choices(settings: SearchSettings) -> None:
             f"there is no sampler {settings.sampler!r}{nearest(settings.sampler, SAMPLERS)}", "leave it out for auto"
         )
     _refuse_unreadable_address(settings.tracking_uri)
+    if settings.budget_s is not None and not 0 < settings.budget_s < math.inf:
+        raise UserError(f"a budget of {settings.budget_s:g} s is no time to search for", "give more than 0 seconds")
     if not 0 < settings.patience <= 1:
         raise UserError(f"--patience {settings.patience:g} is no share of the trials", "give more than 0 and at most 1")
 

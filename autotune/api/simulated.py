@@ -29,6 +29,7 @@ __all__ = [
     "read_fleet",
     "read_language_model",
     "refuse_only_simulated",
+    "refuse_tokens",
     "serving_load",
     "simulated_limits",
     "simulated_objectives",
@@ -85,12 +86,25 @@ def refuse_only_simulated(settings: SearchSettings) -> None:
         ("--rate", settings.rate is not None),
         ("--spare", settings.spare > 0),
         ("--own", settings.own),
+        ("--years", settings.years is not None),
+        ("--electricity", settings.electricity is not None),
+        ("--pue", settings.pue is not None),
+        ("--confidence", settings.confidence != SearchSettings(model=settings.model).confidence),
         ("--calibrate", settings.calibrate is not None),
     ):
         if given:
             raise UserError(
                 f"{option} is for language models on simulated devices", "leave it out, or give such a --device"
             )
+
+
+def refuse_tokens(workload: Workload) -> None:
+    """Raise ``UserError`` for a load of tokens: what is measured answers requests that all take the same inputs."""
+    if workload.serving is not None:
+        raise UserError(
+            f"workload {workload.name!r} has tokens: it is for language models on simulated devices",
+            "take default, latency, throughput or server",
+        )
 
 
 def read_fleet(settings: SearchSettings, workload: Workload) -> Fleet | None:

@@ -12,6 +12,7 @@ from autotune.api.settings import SearchSettings
 from autotune.api.simulated import (
     able_devices,
     calibrated_devices,
+    is_language_model,
     read_fleet,
     serving_load,
     simulated_limits,
@@ -132,6 +133,8 @@ def _refuse_measuring(settings: SearchSettings) -> None:
         "--energy counter": settings.energy == "counter" or None,
         "--custom-op-lib": settings.custom_op_library,
     }
+    if is_language_model(settings.model):
+        given |= {"--data": settings.data, "--preprocess": settings.preprocess, "--dim": settings.dims or None}
     for option, value in given.items():
         if value is not None:
             raise UserError(f"{option} is for what is measured, and these devices are simulated", "leave it out")

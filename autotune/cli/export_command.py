@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from autotune.cli.export_options import ExportOptions
 from autotune.core.errors import UserError, nearest
 from autotune.core.picked import PickedRun
+from autotune.replay.folder import STANDALONE
 
 if TYPE_CHECKING:
     from autotune.core.front import Front, Point
@@ -60,14 +62,14 @@ def _as_repository(options: ExportOptions) -> dict[str, str]:
 
 
 def _next(options: ExportOptions, exported: dict[str, str]) -> str:
+    folder = shlex.quote(str(options.output))
     if exported.get("provenance") == "estimated":
-        return f"read {options.output}/README.md: what it needs, and that nothing of it was measured"
+        return f"read {folder}/README.md: what it needs, and that nothing of it was measured"
     if options.format == "triton":
-        return (
-            f"tritonserver --model-repository={options.output}/models  ·  "
-            f"autotune verify {options.output} --url http://localhost:8000"
-        )
-    return f"autotune verify {options.output}  ·  python {options.output}/run.py"
+        return f"tritonserver --model-repository={folder}/models  ·  autotune verify {folder} --url http://localhost:8000"
+    if exported.get("runtime", STANDALONE[0]) not in STANDALONE:
+        return f"open it with the runtime {exported['runtime']}: its run.py cannot, and neither can autotune verify"
+    return f"autotune verify {folder}  ·  python {folder}/run.py"
 
 
 def _refuse_confusion(options: ExportOptions) -> None:
@@ -104,7 +106,8 @@ def _from_run(options: ExportOptions, run: Path) -> dict[str, str]:
     Exporter(folder, front, samples=not options.no_samples, original=not options.no_original).export(
         point, options.output
     )
-    return {"point": point.id, "search": front.search}
+    runtime = str(point.candidate.get("runtime", STANDALONE[0]))
+    return {"point": point.id, "search": front.search, "runtime": runtime}
 
 
 def _served(options: ExportOptions, run: Path) -> dict[str, str] | None:
@@ -137,7 +140,7 @@ def _chosen(options: ExportOptions, folder: RunFolder) -> tuple[Front, Point]:
     from autotune.report import recommended
 
     front = read_front(folder)
-    return front, choose_point(front, options.point) if options.point else recommended(front) or front.baseline
+    return front, choose_point(front, options.point) if options.point is not None else recommended(front) or front.baseline
 
 
 def _from_tracker(options: ExportOptions) -> dict[str, str]:

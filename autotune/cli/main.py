@@ -76,11 +76,17 @@ def _dispatch(arguments: list[str], debug: bool) -> int:
         return int(ExitCode.DONE)
     except Exception as error:
         if hasattr(error, "format_message"):  # a usage error of the command-line library
-            print(f"autotune: {error.format_message()}\nsee `autotune {_command(arguments)}--help`", file=sys.stderr)
-            return int(ExitCode.USAGE)
+            return _misused(error.format_message(), arguments)
         if debug:
             raise
         return _unexpected(error)
+
+
+def _misused(message: str, arguments: list[str]) -> int:
+    """What the command-line library says; where nothing was asked for, that is the help."""
+    said = f"autotune: {message}\nsee `autotune {_command(arguments)}--help`" if arguments else message
+    print(said, file=sys.stderr)
+    return int(ExitCode.USAGE)
 
 
 def _unexpected(error: Exception) -> int:

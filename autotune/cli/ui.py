@@ -12,7 +12,7 @@ __all__ = ["register"]
 
 def ui(
     run: Annotated[Path | None, typer.Argument(help="A run folder: open on its search.", show_default=False)] = None,
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 5000,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 5000,
     tracking_uri: Annotated[str | None, typer.Option(help="MLflow store or server; default: the search's.")] = None,
     browse: Annotated[
         bool | None, typer.Option("--open/--no-open", help="Open the page in a browser; default: in a terminal.")

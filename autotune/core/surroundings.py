@@ -18,6 +18,7 @@ _PATH_REMEDIES: Final = {
     errno.ENOTDIR: "a part of its path is a file",
     errno.EISDIR: "give a file",
     errno.ELOOP: "its symbolic links lead in a circle",
+    errno.EEXIST: "a file of that name is in the way",
     errno.EACCES: "check its permissions",
     errno.EPERM: "check its permissions",
     errno.EMFILE: "raise the limit of open files: ulimit -n",

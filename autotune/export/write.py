@@ -109,7 +109,12 @@ def replacing(folder: Path) -> Iterator[Path]:
     An earlier export at ``folder`` is replaced. Raises ``UserError`` when it holds anything else, or cannot be written.
     The current folder is not replaced but filled: whoever stands in it would be left in one that is gone.
     """
-    folder = folder.resolve()
+    try:
+        folder = folder.resolve()
+    except (OSError, RuntimeError) as error:  # before Python 3.13 a circle of links is a RuntimeError
+        raise UserError(
+            f"cannot write {folder}: its symbolic links lead in a circle", "choose another folder with -o"
+        ) from error
     _refuse_foreign(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

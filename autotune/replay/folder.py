@@ -10,20 +10,38 @@ from pydantic import ValidationError
 from autotune.core.deployment import ExportedConfig
 from autotune.core.errors import UserError
 
-__all__ = ["is_exported", "read_config", "read_exported"]
+__all__ = ["STANDALONE", "is_exported", "read_config", "read_exported"]
+
+STANDALONE = ("onnxruntime", "openvino", "torch")
+"""The runtimes that an exported folder's ``run.py`` opens."""
 
 _REMEDY = "export it again with `autotune export`"
 
 
 def read_exported(folder: Path) -> ExportedConfig:
-    """Return a folder's ``config.json``. Raises ``UserError`` when it is no exported folder, or a file of it is missing."""
+    """Return a folder's ``config.json``.
+
+    Raises ``UserError`` when it is no exported folder, a file is missing or outside of it, or its ``run.py`` cannot open it.
+    """
     config = read_config(folder)
     original = (config.original.model,) if config.original and config.original.model else ()
     library = (config.session.custom_op_library,) if config.session.custom_op_library else ()
     for file in (config.model, *config.files, *library, *original):
+        if Path(file).is_absolute() or ".." in Path(file).parts:
+            raise UserError(f"{folder} is damaged: {file} lies outside of it", _REMEDY)
         if not (folder / file).is_file():
             raise UserError(f"{folder} is damaged: {file} is missing", _REMEDY)
+    _refuse_foreign(folder, config.session.runtime)
     return config
+
+
+def _refuse_foreign(folder: Path, runtime: str) -> None:
+    """What a package of somebody's own measured, only that package opens: another runtime would not be what was measured."""
+    if runtime not in STANDALONE:
+        raise UserError(
+            f"{folder} is for the runtime {runtime!r}, which exported folders cannot open by themselves",
+            f"they open {', '.join(STANDALONE)}; run its model with {runtime} itself",
+        )
 
 
 def is_exported(folder: Path) -> bool:

@@ -85,5 +85,5 @@ def read_search_file(file: Path) -> SearchFile:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        problem = f"{file} cannot be read: {where}: {first['msg']}"
+        problem = f"{file} cannot be read: {where or 'JSON'}: {first['msg']}"
         raise UserError(problem, "restore the file from a copy, or search anew") from error

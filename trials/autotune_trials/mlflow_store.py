@@ -75,6 +75,9 @@ def _refuse_unreadable(uri: str) -> None:
         urlsplit(uri)
     except ValueError as error:  # of an address such as http://[::bad
         raise StoreError(f"{uri} is no address: {error}") from error
+    folder = Path(uri.removeprefix(_SQLITE)).parent
+    if uri.startswith(_SQLITE) and not uri.endswith(":memory:") and not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(f"{folder} does not exist or cannot be written")  # mlflow would try for a minute
 
 
 class Store:

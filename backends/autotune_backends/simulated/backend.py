@@ -104,7 +104,9 @@ class SimulatedBackend:
     ) -> Mapping[str, Value]:
         """Serve the workload in virtual time, or price a graph. Raises as ``Simulating`` says."""
         from autotune_backends.simulated.described import device_of, transformer_of
+        from autotune_backends.simulated.known_parameters import refuse_unknown
 
+        refuse_unknown(candidate, graph=model.format == GRAPH)
         if model.format == GRAPH:
             from autotune_backends.simulated.graphs import predict_graph
 

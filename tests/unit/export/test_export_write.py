@@ -170,3 +170,21 @@ def test_readme_states_provenance_and_intervals(tmp_path: Path, config: Exported
     assert "latency p50" in text
     assert "measured" in text
     assert "autotune verify" in text
+
+
+def test_a_folder_whose_files_lie_outside_of_it_or_that_nothing_opens_is_refused(
+    config: ExportedConfig, artifact: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    (folder / config.model).write_bytes(b"")
+    foreign = config.session.model_copy(update={"runtime": "mine"})
+    for change, told in (
+        ({"model": "/etc/hosts"}, "outside"),
+        ({"files": ("../artifact/model.onnx",)}, "outside"),
+        ({"session": foreign}, "'mine'"),
+    ):
+        odd = config.model_copy(update=change)
+        (folder / "config.json").write_text(odd.model_copy(update={"original": None}).to_json())
+        with pytest.raises(UserError, match=told):
+            read_exported(folder)

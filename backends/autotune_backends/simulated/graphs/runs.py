@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autotune.core.candidate import Candidate
+from autotune.core.errors import UserError
 from autotune.core.model import ModelFacts
 from autotune.core.workload import Phase, Shape
 from autotune_backends.simulated.devices import SimulatedDevice
@@ -31,7 +32,7 @@ def shaped_runs(
     model: ModelFacts, device: SimulatedDevice, candidate: Candidate, phase: Phase
 ) -> tuple[ShapedRun, ...]:
     """Price every shape of the phase. Raises ``Unsupported``, ``DoesNotFit`` and ``UserError`` as ``graph_costs`` does."""
-    batch = int(candidate.get("batch_size", 1)) if phase.scenario == "offline" else 1
+    batch = _batch(candidate) if phase.scenario == "offline" else 1
     if batch > 1 and (reason := unbatched(model)) is not None:
         raise Unsupported(f"{model.stem} takes one sample at a time: {reason}")
     shapes = phase.shapes or (Shape(dims={}),)
@@ -42,6 +43,13 @@ def shaped_runs(
         refuse_unsupported(model, graph.work, device)
         runs.append(ShapedRun(shape.label, shape.weight / total, batch, graph_costs(graph, device, candidate)))
     return tuple(runs)
+
+
+def _batch(candidate: Candidate) -> int:
+    size = candidate.get("batch_size", 1)
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise UserError(f"batch_size={size!r} is no count", "batch_size is a whole number from 1")
+    return size
 
 
 def mean_seconds(runs: Sequence[ShapedRun]) -> float:
