@@ -126,7 +126,7 @@ def _goals(
 
 def _refuse_measuring(settings: SearchSettings) -> None:
     """Refuse what only measuring could use."""
-    given = {
+    given: dict[str, object] = {
         "--metric": settings.metric,
         "--recover": settings.recover,
         "--power-model": settings.power_model,
