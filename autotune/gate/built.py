@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from autotune.core.artifact import Artifact
 from autotune.core.deployment import ExportedConfig, SessionSettings
 from autotune.core.errors import BuildError
 from autotune.core.model import ModelFacts
-from autotune.core.samples import Tensors
+from autotune.gate.calibration import Calibration
 from autotune.gate.sides import Side, SideFailure, scratch_folder
 from autotune.replay.facts import symbols_of
 from autotune.replay.sides import artifact_at, openable
@@ -27,7 +27,8 @@ def model_side(
 ) -> Iterator[Side]:
     """Yield ``model`` (whose ``facts`` are ``head_facts``) as a side. Both are opened under the baseline's session settings.
 
-    Built with the baseline's candidate, calibrated on ``data``, and held against its own unoptimised self; with ``as_is`` the
+    Built with the baseline's candidate, calibrated on ``data`` (see ``Calibration``), and held against its own unoptimised
+    self; with ``as_is`` the
     file itself, held against what the baseline is held against. ``baseline`` is the folder, for its custom operators.
     Raises ``UserError`` when the data cannot be read, ``SideFailure`` when it cannot be built.
     """
@@ -47,7 +48,8 @@ def model_side(
             )
             return
         beside = stack.enter_context(scratch_folder("head"))
-        built = _build(facts, config, stack.enter_context(scratch_folder("head")), data)
+        calibration = Calibration(facts, config, baseline, data)
+        built = _build(facts, config, stack.enter_context(scratch_folder("head")), calibration)
         plain = _settings(config.original.session if config.original is not None else _PLAIN, baseline)
         yield Side(
             who="head",
@@ -57,7 +59,7 @@ def model_side(
             original_sha256=facts.sha256,
             batching=config.batching,
             reference=artifact_at(beside, openable(facts.path.resolve(), beside), plain),
-            notes=(f"{model}: {built.unchanged}",) if built.unchanged else (),
+            notes=(*((f"{model}: {built.unchanged}",) if built.unchanged else ()), *calibration.notes),
         )
 
 
@@ -76,27 +78,13 @@ def head_facts(model: Path, data: str | None, config: ExportedConfig, baseline: 
     return read_model(model, sizes, library) if sizes else facts
 
 
-def _build(facts: ModelFacts, config: ExportedConfig, folder: Path, data: str | None) -> Artifact:
+def _build(facts: ModelFacts, config: ExportedConfig, folder: Path, calibration: Calibration) -> Artifact:
     backend = plugins.backend(str(config.candidate.get("runtime", config.runtime)))
     library = facts.custom_op_library
     try:
-        return backend.build(
-            facts, config.candidate, config.device, folder, _calibration(facts, data, config.quality.seed), library
-        )
+        return backend.build(facts, config.candidate, config.device, folder, calibration.inputs, library)
     except BuildError as error:
         raise SideFailure("head", error) from error
-
-
-def _calibration(facts: ModelFacts, data: str | None, seed: int) -> Callable[[], Iterable[Tensors]]:
-    """The same part of the data that a search calibrates on; generated inputs without data."""
-
-    def inputs() -> Iterable[Tensors]:
-        from autotune.data import batches, open_data, open_dataset
-
-        given = open_data(data, facts, seed)
-        return (one for one, _ in batches(open_dataset(given, facts), given.split.calibrate, facts))
-
-    return inputs
 
 
 def _opened_as(built: Artifact, target: Path, session: SessionSettings) -> Artifact:
