@@ -78,6 +78,12 @@ class Failure(Record):
     cause: Cause
     message: str
 
+    @property
+    def told(self) -> str:
+        """Which stage ended it, for a sentence: ``"failed to open (unsupported)"``, ``"timed out"``, ``"was lost"``."""
+        ends = {"timeout": "timed out", "lost": "was lost"}
+        return ends.get(self.stage, f"failed to {self.stage} ({self.cause})")
+
 
 class SameAs(Record):
     """A candidate that turned out to be another trial's, and why; it was not measured."""

@@ -28,8 +28,8 @@ def model_side(
     """Yield ``model`` (whose ``facts`` are ``head_facts``) as a side. Both are opened under the baseline's session settings.
 
     Built with the baseline's candidate, calibrated on ``data`` (see ``Calibration``), and held against its own unoptimised
-    self; with ``as_is`` the
-    file itself, held against what the baseline is held against. ``baseline`` is the folder, for its custom operators.
+    self; with ``as_is`` the file itself, held against what the baseline is held against. ``baseline`` is the folder, for its
+    custom operators and samples.
     Raises ``UserError`` when the data cannot be read, ``SideFailure`` when it cannot be built.
     """
     session = _settings(config.session, baseline)

@@ -37,7 +37,7 @@ def _outcome(record: TrialRecord, objectives: Sequence[Objective]) -> str:
     outcome = record.outcome
     if isinstance(outcome, Failure):
         message = outcome.message.strip().splitlines()
-        return f"failed to {outcome.stage} ({outcome.cause}){f': {message[0]}' if message else ''}"
+        return f"{outcome.told}{f': {message[0]}' if message else ''}"
     if isinstance(outcome, SameAs):
         return f"the same as {outcome.trial}: {outcome.reason}"
     return ", ".join([*_figures(outcome, objectives), *_remarks(outcome)])

@@ -12,11 +12,13 @@ __all__ = ["does_not_run"]
 def does_not_run(failure: Failure, search: SearchFile) -> AllTrialsFailed:
     """The error with the runtime's own words. Where inputs were made up, their sizes may be what the model does not take."""
     why = failure.message.partition("\n")[0].removeprefix(f"{NOT_RUNNING}: ")
-    return AllTrialsFailed(f"{NOT_RUNNING}: {failure.stage} failed ({failure.cause}): {why}", _remedy(failure, search))
+    return AllTrialsFailed(f"{NOT_RUNNING}: it {failure.told}: {why}", _remedy(failure, search))
 
 
 def _remedy(failure: Failure, search: SearchFile) -> str:
     dims = search.facts.dims
+    if failure.stage == "timeout":
+        return "give the search more time (--budget): a trial may take a share of it"
     if failure.stage == "check" and search.data.path is None and dims:
         sizes = " ".join(f"--dim {symbol}={size}" for symbol, size in dims.items())
         return f"inputs were made up as with {sizes}: give sizes that the model takes, or samples with --data"

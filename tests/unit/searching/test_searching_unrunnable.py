@@ -20,6 +20,14 @@ def test_sizes_of_made_up_inputs_are_told() -> None:
     assert "--dim batch=1 --dim sequence=128" in remedy("check", None)
 
 
+def test_what_took_too_long_needs_time_and_not_another_model() -> None:
+    assert "--budget" in remedy("timeout", None)
+    error = does_not_run(
+        Failure(stage="timeout", cause="timeout", message="not done after 30 s"), fake_search(max_trials=4)
+    )
+    assert str(error).startswith("the unmodified model does not run: it timed out: not done after 30 s")
+
+
 def test_sizes_are_not_blamed_for_what_does_not_open_or_for_the_users_own_data() -> None:
     assert "sequence" not in remedy("open", None)
     assert "sequence" not in remedy("check", "samples.npz")
