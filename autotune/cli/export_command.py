@@ -66,7 +66,9 @@ def _next(options: ExportOptions, exported: dict[str, str]) -> str:
     if exported.get("provenance") == "estimated":
         return f"read {folder}/README.md: what it needs, and that nothing of it was measured"
     if options.format == "triton":
-        return f"tritonserver --model-repository={folder}/models  ·  autotune verify {folder} --url http://localhost:8000"
+        return (
+            f"tritonserver --model-repository={folder}/models  ·  autotune verify {folder} --url http://localhost:8000"
+        )
     if exported.get("runtime", STANDALONE[0]) not in STANDALONE:
         return f"open it with the runtime {exported['runtime']}: its run.py cannot, and neither can autotune verify"
     return f"autotune verify {folder}  ·  python {folder}/run.py"
@@ -140,7 +142,9 @@ def _chosen(options: ExportOptions, folder: RunFolder) -> tuple[Front, Point]:
     from autotune.report import recommended
 
     front = read_front(folder)
-    return front, choose_point(front, options.point) if options.point is not None else recommended(front) or front.baseline
+    return front, choose_point(front, options.point) if options.point is not None else recommended(
+        front
+    ) or front.baseline
 
 
 def _from_tracker(options: ExportOptions) -> dict[str, str]:
