@@ -138,7 +138,9 @@ def test_a_stop_while_measuring_again_keeps_the_points_measured_so_far(desk):
 def test_a_baseline_that_does_not_run_ends_the_search_with_its_cause(desk):
     asked = fake_search(budget_s=600.0)
     table = desk(asked, Broken(tabulate(asked.space, respond), asked.space.baseline))
-    with pytest.raises(AllTrialsFailed, match=r"it failed to open \(custom_op\): acme::Foo is not registered") as caught:
+    with pytest.raises(
+        AllTrialsFailed, match=r"it failed to open \(custom_op\): acme::Foo is not registered"
+    ) as caught:
         table.search()
     assert caught.value.exit_code is ExitCode.ALL_FAILED
     assert len(str(caught.value).splitlines()) == 2
