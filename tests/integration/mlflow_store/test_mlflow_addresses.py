@@ -66,3 +66,8 @@ def test_a_file_that_is_no_database_is_a_persons_mistake(tmp_path):
     (tmp_path / "notes.db").write_text("not a database" * 1000)
     with pytest.raises(UserError, match="file is not a database"):
         MlflowTracker.reader(f"sqlite:///{tmp_path}/notes.db").picked()
+
+
+def test_a_database_in_a_folder_that_is_not_there_is_refused_at_once(tmp_path):
+    with pytest.raises(UserError, match="does not exist or cannot be written"):
+        MlflowTracker.reader(f"sqlite:///{tmp_path}/gone/mlflow.db").picked()

@@ -31,7 +31,6 @@ ODD = {
     "a run whose search.json is cut short": (["front", "half"], "search.json"),
     "a circle of links as a run": (["export", "circle", "-o", "out"], "circle"),
     "a port beyond all ports": (["ui", "--print", "--port", "99999"], "port"),
-    "a store in a folder that is not there": (
         ["export", "--picked", "--tracking-uri", "sqlite:///no/x.db", "-o", "o"],
         "no",
     ),
