@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from autotune import plugins
 from autotune.api.backends_here import backends_here
 from autotune.api.composing import DEFAULT_SPACES, SIMULATED_SPACES
+from autotune.api.recovering import with_recovery
 from autotune.core.device import Kind
-from autotune.core.frozen import Record
+from autotune.core.listed import ListedParameter, ListedSpace
 from autotune.core.model import LANGUAGE_MODEL, whatever
 from autotune.core.ports import Catalogued
-from autotune.core.space import Offer, Omission, Parameter, SearchSpace
+from autotune.core.space import Offer, Omission, SearchSpace
 from autotune.core.workload import BUILT_IN
 
-__all__ = ["ListedParameter", "ListedSpace", "spaces_here"]
+__all__ = ["spaces_here"]
 
 MODELS = {
     "onnx": "ONNX models (.onnx)",
@@ -24,26 +25,6 @@ MODELS = {
 }
 _LOADS = {"real": ("default", "server"), "simulated": ("default",), LANGUAGE_MODEL: ("chat", "rag")}
 """Built-in workloads that between them bring every parameter of a space."""
-
-
-class ListedParameter(Record):
-    """A parameter as the space has it. ``loads`` names the kind of workload that alone brings it; empty: every one does."""
-
-    parameter: Parameter
-    loads: tuple[str, ...] = ()
-
-
-class ListedSpace(Record):
-    """A space, what it is for, and all that it may hold there; without ``models`` it is none of the default ones, and what it
-    holds is seen with a model alone. ``omissions`` are what this machine lacks, and why.
-    """
-
-    name: str
-    about: str
-    models: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
-    parameters: tuple[ListedParameter, ...] = ()
-    omissions: tuple[Omission, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,20 +44,30 @@ def spaces_here(names: Sequence[str] = ()) -> list[ListedSpace]:
 
 def _listed(name: str) -> ListedSpace:
     about = _first_sentence(plugins.space_function(name))
-    for use in _uses(name):
-        offers = _widest(use)
-        willing = [offer for offer in offers if offer.refusal is None]
-        if willing:
-            spaces = _composed(name, use, offers)
-            return ListedSpace(
-                name=name,
-                about=about,
-                models=(MODELS.get(use.format, use.format),),
-                devices=tuple(dict.fromkeys(offer.device for offer in willing)),
-                parameters=_parameters(spaces),
-                omissions=_lacks(spaces),
-            )
-    return ListedSpace(name=name, about=about)
+    use, offers = next(((use, found) for use in _uses(name) if (found := _widest(use))), (None, []))
+    if use is None:
+        return ListedSpace(name=name, about=about)
+    models = (MODELS.get(use.format, use.format),)
+    willing = [offer for offer in offers if offer.refusal is None]
+    if not willing:
+        return ListedSpace(name=name, about=about, models=models, omissions=_refusals(offers))
+    spaces = _composed(name, use, offers)
+    return ListedSpace(
+        name=name,
+        about=about,
+        models=models,
+        devices=tuple(dict.fromkeys(offer.device for offer in willing)),
+        parameters=_parameters(spaces),
+        omissions=_lacks(spaces),
+    )
+
+
+def _refusals(offers: Sequence[Offer]) -> tuple[Omission, ...]:
+    return tuple(
+        Omission(parameter="runtime", values=(offer.backend,), reason=offer.refusal)
+        for offer in offers
+        if offer.refusal
+    )
 
 
 def _uses(name: str) -> list[_Use]:
@@ -95,7 +86,7 @@ def _widest(use: _Use) -> list[Offer]:
                     refusal = f"{package.absent}: {package.install}"
                     offer = Offer(backend=backend.name, device=device.name, refusal=refusal)
                 offers += [] if offer is None else [offer]
-    return offers
+    return with_recovery(0.0, offers)
 
 
 def _composed(name: str, use: _Use, offers: Sequence[Offer]) -> dict[str, SearchSpace]:

@@ -1,4 +1,4 @@
-"""``autotune devices``, ``spaces`` and ``backends``: what is here."""
+"""``autotune devices`` and ``backends``: what is here."""
 
 from __future__ import annotations
 
@@ -48,14 +48,6 @@ def _this_host() -> dict[str, object]:
     return {**fields, "cpus": None, "memory_bytes": None, "backend": "simulated"}
 
 
-def spaces(as_json: AsJson = False) -> int:
-    """List the search spaces that are installed."""
-    from autotune import plugins
-
-    rows = [{"name": name, "about": _about(plugins.space_function(name))} for name in plugins.names("search_spaces")]
-    return _show("spaces", rows, as_json)
-
-
 def backends(as_json: AsJson = False) -> int:
     """List the backends, with the versions of what they run on, or the command that installs it."""
     from autotune.api.backends_here import backends_here
@@ -70,7 +62,6 @@ def backends(as_json: AsJson = False) -> int:
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command(short_help="List the devices here.")(devices)
-    app.command(short_help="List the search spaces.")(spaces)
     app.command(short_help="List the backends and their versions.")(backends)
 
 

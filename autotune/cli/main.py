@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import autotune
-from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, simulate, sync, ui, verify
+from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, simulate, spaces, sync, ui, verify
 from autotune.cli.signals import end_quietly, ending_in_order
 from autotune.core.errors import ExitCode, UserError
 from autotune.core.surroundings import explained
@@ -27,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (search, front, simulate, pick, export, verify, gate, ui, sync, clean, listings, doctor):
+for module in (search, front, simulate, pick, export, verify, gate, ui, sync, clean, listings, spaces, doctor):
     module.register(app)
 
 

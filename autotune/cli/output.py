@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["at_work", "console", "print_json"]
+__all__ = ["at_work", "columns", "console", "print_json"]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -25,6 +25,13 @@ def console(*, stderr: bool = False) -> Console:
         width=None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else 100,
         soft_wrap=not stream.isatty(),  # what reads a pipe wraps lines itself
     )
+
+
+def columns() -> int | None:
+    """How wide text for a person may be: as the terminal or COLUMNS says, 100 at most; None in a pipe, where lines stay whole."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit():
+        return None
+    return min(console().width, 100)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from autotune.core.space import Omission, Parameter, SearchSpace
 from autotune.core.workload import Phase, Workload
 from autotune.report.answer import difference
 
-__all__ = ["space_text"]
+__all__ = ["conditions", "space_text", "values"]
 
 
 def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceSpec]) -> str:
@@ -36,17 +36,25 @@ def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceS
 
 
 def _parameter(parameter: Parameter) -> list[str]:
-    lines = [f"  {parameter.name}: {_values(parameter)}  ({parameter.affects})"]
-    if parameter.requires:
-        lines.append(f"      only when {' and '.join(_condition(*entry) for entry in parameter.requires.items())}")
-    if parameter.share:
-        lines.append(f"      {parameter.name} × {parameter.share.by} at most {parameter.share.total}")
+    lines = [f"  {parameter.name}: {values(parameter)}  ({parameter.affects})"]
+    lines += [f"      {condition}" for condition in conditions(parameter)]
     if parameter.doc:
         lines.append(f"      {parameter.doc}")
     return lines
 
 
-def _values(parameter: Parameter) -> str:
+def conditions(parameter: Parameter) -> list[str]:
+    """When the parameter exists, and what bounds it beside others; empty: nothing does."""
+    found = []
+    if parameter.requires:
+        found.append(f"only when {' and '.join(_condition(*entry) for entry in parameter.requires.items())}")
+    if parameter.share:
+        found.append(f"{parameter.name} × {parameter.share.by} at most {parameter.share.total}")
+    return found
+
+
+def values(parameter: Parameter) -> str:
+    """Its legal values, or the ends of their range."""
     if parameter.choices:
         return _listed(parameter.choices)
     step = f", step {parameter.step:g}" if parameter.step is not None else ""

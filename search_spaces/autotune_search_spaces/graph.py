@@ -24,7 +24,9 @@ def graph_space(
     offers: Sequence[Offer],
     workload: Workload,
 ) -> SearchSpace:
-    """Compose the space from what simulated devices offer: each of their formats, whether or not the others have it.
+    """ONNX models on simulated devices.
+
+    Composed from what those offer: each of their formats, whether or not the others have it.
 
     Raises ``UserError`` when no device can run the graph.
     """

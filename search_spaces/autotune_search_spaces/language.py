@@ -28,7 +28,9 @@ _WISHES: tuple[dict[str, Scalar], ...] = (
 
 
 def language_space(model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
-    """Compose the space from what devices offer: each of their values, whether or not the others have it.
+    """Language models, served by simulated devices.
+
+    Composed from what devices offer: each of their values, whether or not the others have it.
 
     Raises ``UserError`` when no device can run the model.
     """

@@ -17,5 +17,8 @@ _REFERENCE: dict[str, Scalar] = {"graph_optimization": "disabled", "intra_op_thr
 
 
 def onnx_space(model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
-    """Compose the space from what the backends offer. Raises ``UserError`` when none of them can run the model."""
+    """ONNX models, measured on this machine.
+
+    Composed from what the backends offer. Raises ``UserError`` when none of them can run the model.
+    """
     return composed(model, offers, workload, experts=experts, reference=_REFERENCE)

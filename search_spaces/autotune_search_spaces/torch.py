@@ -22,7 +22,10 @@ _INT8: Wishes = {**_ONNX, "precision": "int8_dynamic", "int8_per_channel": True}
 
 
 def torch_space(model: ModelFacts, offers: Sequence[Offer], workload: Workload) -> SearchSpace:
-    """Compose the space; the baseline is the program in PyTorch's own kernels. Raises ``UserError`` when nothing can run it."""
+    """PyTorch's exported programs, measured on this machine.
+
+    The baseline is the program in PyTorch's own kernels. Raises ``UserError`` when nothing can run it.
+    """
     return composed(model, offers, workload, experts=_experts, reference=_REFERENCE)
 
 
