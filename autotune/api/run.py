@@ -39,12 +39,17 @@ class Run:
 
         return choose_point(self.front, name)
 
-    def export(self, to: str | Path, point: str = "knee", *, samples: bool = True, original: bool = True) -> Path:
-        """Write a point as a folder that deploys as it is; return the folder. Raises ``UserError``."""
+    def export(self, to: str | Path, point: str | None = None, *, samples: bool = True, original: bool = True) -> Path:
+        """Write a point as a folder that deploys as it is; return the folder. Raises ``UserError``.
+
+        ``point`` None: what the answer recommends, else the original, as ``autotune export`` without ``--point``.
+        """
         from autotune.api.exporting import Exporter
+        from autotune.report import recommended
 
         exporter = Exporter(RunFolder.open(self.path), self.front, samples=samples, original=original)
-        return exporter.export(self.point(point), Path(to))
+        chosen = self.point(point) if point is not None else recommended(self.front) or self.front.baseline
+        return exporter.export(chosen, Path(to))
 
 
 def read_front(folder: RunFolder) -> Front:

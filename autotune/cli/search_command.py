@@ -71,7 +71,7 @@ def _dry_run(prepared: Prepared, options: SearchOptions) -> int:
     if options.as_json:
         print_json(search.to_json(indent=1))
         return int(ExitCode.DONE)
-    console().print(space_text(search.space, search.workload, search.devices), markup=False)
+    console().print(space_text(search.space, search.workload, search.devices, search.facts), markup=False)
     for remark in search.remarks:
         print(f"note: {remark}")
     return int(ExitCode.DONE)

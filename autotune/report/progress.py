@@ -9,6 +9,7 @@ from autotune.core.trial import Trial, TrialRecord
 from autotune.core.watching import Observer, Progress, Watched
 from autotune.report.live_view import headline, live_view
 from autotune.report.pace import left
+from autotune.report.standing import failures
 from autotune.report.trial_line import trial_line
 
 __all__ = ["LiveProgress", "PlainProgress", "progress"]
@@ -26,6 +27,7 @@ class PlainProgress:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._search: Watched | None = None
+        self._progress: Progress | None = None
 
     def began(self, search: Watched, spent_s: float) -> None:  # noqa: ARG002  -- each trial's line tells what is left
         """Print what is searched, and for how long."""
@@ -39,6 +41,7 @@ class PlainProgress:
 
     def finished(self, record: TrialRecord, progress: Progress) -> None:
         """Print the trial's line, and what is left."""
+        self._progress = progress
         if self._search is not None:
             search = self._search
             line = trial_line(record, search.baseline, search.objectives, several_devices=search.several_devices)
@@ -50,7 +53,10 @@ class PlainProgress:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def ended(self) -> None:
-        """Print nothing: the answer follows."""
+        """Print how many failed, by cause: the answer follows."""
+        now, self._progress = self._progress, None
+        if now is not None and now.failures:
+            self.note(failures(now))
 
 
 class LiveProgress:
@@ -87,8 +93,11 @@ class LiveProgress:
         self._live.console.print(text, markup=False, highlight=False)
 
     def ended(self) -> None:
-        """Clear the display: the answer follows."""
+        """Clear the display but for how many failed, by cause: the answer follows."""
         self._live.stop()
+        now, self._progress = self._progress, None
+        if now is not None and now.failures:
+            self.note(failures(now))
 
     def _redraw(self) -> None:
         if self._search is not None:

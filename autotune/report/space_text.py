@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autotune.core.candidate import Scalar
 from autotune.core.device import DeviceSpec
+from autotune.core.model import ModelFacts, TensorFacts
 from autotune.core.space import Omission, Parameter, SearchSpace
 from autotune.core.workload import Phase, Workload
 from autotune.report.answer import difference
@@ -13,13 +14,14 @@ from autotune.report.answer import difference
 __all__ = ["conditions", "space_text", "values"]
 
 
-def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceSpec]) -> str:
-    """Plain text for a person: parameters with values and conditions, size, omissions, baseline, what is tried first."""
+def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceSpec], model: ModelFacts) -> str:
+    """Plain text for a person: the model's inputs, parameters with values and conditions, size, omissions, what is first."""
     size = space.size()
     count = "more candidates than can be counted" if size is None else f"{size} candidates"
     blocks = [
         [f"space {space.name}: {count} on {', '.join(device.name for device in devices)}"],
         [f"workload {workload.name}: {', '.join(_phase(phase) for phase in workload.phases)}"],
+        *_inputs(model),
         ["", "parameters"],
         *(_parameter(parameter) for parameter in space.parameters),
         ["", f"baseline: {space.baseline}"],
@@ -33,6 +35,21 @@ def space_text(space: SearchSpace, workload: Workload, devices: Sequence[DeviceS
         [f"  {_omission(omission)}" for omission in space.omissions],
     ]
     return "\n".join(line for block in blocks for line in block)
+
+
+def _inputs(model: ModelFacts) -> list[list[str]]:
+    """Each input with its type and shape, and the sizes that ``--dim`` sets; nothing of a language model, which has none."""
+    if not model.inputs:
+        return []
+    lines = [f"  {tensor.name}: {tensor.dtype} {_shape(tensor)}" for tensor in model.inputs]
+    sizes = ", ".join(f"{name}={size}" for name, size in model.dims.items())
+    return [["", "inputs"], lines, [f"  symbolic dimensions: {sizes} (--dim NAME=SIZE)"] if sizes else []]
+
+
+def _shape(tensor: TensorFacts) -> str:
+    if tensor.shape is None:
+        return "of unknown rank"
+    return f"[{', '.join('?' if size is None else str(size) for size in tensor.shape)}]"
 
 
 def _parameter(parameter: Parameter) -> list[str]:

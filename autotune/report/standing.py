@@ -18,7 +18,7 @@ from autotune.core.trial import TrialRecord
 from autotune.core.watching import Progress
 from autotune.report.answer import difference
 
-__all__ = ["MOST_ROWS", "standing_table", "troubles"]
+__all__ = ["MOST_ROWS", "failures", "standing_table", "troubles"]
 
 MOST_ROWS = 6
 """Points shown: with the other lines they fit a terminal of 24."""
@@ -65,12 +65,17 @@ def _names(rows: Sequence[TrialRecord], baseline: Candidate, several_devices: bo
 
 def troubles(now: Progress) -> str:
     """``"3 on the front so far; failed: 2 unsupported; 1 were the same as another"``."""
-    most_first = sorted(now.failures.items(), key=lambda entry: -entry[1])
-    failed = ", ".join(f"{count} {cause}" for cause, count in most_first)
+    failed = failures(now)
     same = f"; {now.same} were the same as another" if now.same else ""
     hidden = len(_ordered(now, ())) - MOST_ROWS
     more = f" ({hidden} not shown)" if hidden > 0 else ""
-    return f"{len(now.front)} on the front so far{more}{f'; failed: {failed}' if failed else ''}{same}"
+    return f"{len(now.front)} on the front so far{more}{f'; {failed}' if failed else ''}{same}"
+
+
+def failures(now: Progress) -> str:
+    """``"failed: 2 unsupported, 1 timeout"``, the commonest cause first; empty when nothing failed."""
+    most_first = sorted(now.failures.items(), key=lambda entry: -entry[1])
+    return f"failed: {', '.join(f'{count} {cause}' for cause, count in most_first)}" if most_first else ""
 
 
 def _ordered(now: Progress, objectives: Sequence[Objective]) -> list[TrialRecord]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from autotune.core.model import TensorFacts
 from autotune.core.objective import objective
 from autotune.core.watching import Observer, Progress, Watched
 from autotune.report import LiveProgress, PlainProgress, progress, space_text
@@ -170,7 +171,7 @@ def test_space_is_told_with_conditions_omissions_and_size(tmp_path: Path) -> Non
     space = search.space.model_copy(
         update={"omissions": (Omission(parameter="precision", values=("int4",), reason="no such kernel"),)}
     )
-    text = space_text(space, search.workload, search.devices)
+    text = space_text(space, search.workload, search.devices, search.facts)
     assert "12 candidates on cpu" in text
     assert "only when precision is int8" in text
     assert "precision int4: no such kernel" in text
@@ -188,3 +189,22 @@ def test_two_points_that_begin_alike_are_told_apart_where_their_names_are_cut() 
     lines = drawn(replace(progress_after(8), front=tuple(front)), width=60)
     assert any(line.startswith("t0002 batch_size=16 ") for line in lines)
     assert any(line.startswith("t0001 precision=int8 ") for line in lines)
+
+
+def test_a_dry_run_names_the_inputs_and_what_dim_takes(tmp_path: Path) -> None:
+    search = sample_search(tmp_path)
+    ids = TensorFacts(name="ids", dtype="int64", shape=("batch", "seq", None))
+    model = search.facts.model_copy(update={"inputs": (ids,), "dims": {"batch": 1, "seq": 64}})
+    text = space_text(search.space, search.workload, search.devices, model)
+    assert "  ids: int64 [batch, seq, ?]\n  symbolic dimensions: batch=1, seq=64 (--dim NAME=SIZE)" in text
+    bare = model.model_copy(update={"inputs": (), "dims": {}})
+    assert "inputs" not in space_text(search.space, search.workload, search.devices, bare)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_in_the_end_failures_are_counted_by_cause_once(terminal: bool) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, force_terminal=terminal)
+    replay((LiveProgress if terminal else PlainProgress)(console))
+    last = stream.getvalue().rstrip().splitlines()[-1]
+    assert last.endswith("failed: 2 unsupported, 1 timeout")
