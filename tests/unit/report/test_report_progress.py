@@ -57,7 +57,7 @@ def test_piped_search_prints_one_line_a_trial_without_control_characters() -> No
         "note: no --data",
         "starting the executor",
     ]
-    assert len(lines) == 3 + len(sample_records())
+    assert len(lines) == 3 + len(sample_records()) + 1
     assert "\x1b" not in stream.getvalue()
     assert lines[3].startswith("t0000  the original: latency p50 ")
     assert "failed to open (unsupported): No kernel for" in lines[6]
@@ -76,6 +76,7 @@ def test_bounded_trials_are_told_with_the_time_that_they_would_take() -> None:
     assert left(bounded, 8.0, 4) == "4 of 10 trials, about 12 s more"
     assert left(bounded, 20.0, 10) == "10 of 10 trials"
     assert left(replace(WATCHED, budget_s=None), 8.0, 4) == ""
+    assert left(replace(WATCHED, max_trials=1000), 8.0, 4) == "52 s of 1 min 00 s left, 4 of 1000 trials"
 
 
 def test_live_display_shows_where_the_search_stands() -> None:
