@@ -24,22 +24,21 @@ class Reuse:
         """Of its first ``tokens``, the pages that the cache holds; never all of them, since something must be computed."""
         if not self.active:
             return 0
-        shared = self._shared(request)
-        pages = self._cache.held(self._key(request)) if shared else 0
-        if pages == shared:  # the conversation's pages continue those
+        pages = self._readable(request)
+        if pages == self._shared(request):  # the conversation's pages continue those
             pages += self._cache.held(conversation_key(self._requests.conversation[request]))
         return min(pages, (tokens - 1) // self._page)
 
     def held_by_others(self, request: int) -> int:
         """Of those, pages that take no more memory, as running sequences read them."""
-        return self._cache.busy(self._key(request)) if self.active else 0
+        return self._cache.busy(self._key(request)) if self.active and self._readable(request) else 0
 
     def borrow(self, request: int, tokens: int) -> tuple[int, int]:
         """Start to use them: (pages that stay the cache's, tokens that need not be computed)."""
         pages = self.pages(request, tokens)
         if not pages:
             return 0, 0
-        borrowed = self._cache.read(self._key(request)) if self._shared(request) else 0
+        borrowed = self._cache.read(self._key(request)) if self._readable(request) else 0
         self._cache.take(conversation_key(self._requests.conversation[request]))
         return borrowed, pages * self._page
 
@@ -61,8 +60,14 @@ class Reuse:
             self._cache.take(key)
             self._cache.store(key, pages)
 
+    def _readable(self, request: int) -> int:
+        """Pages of its beginning's entry; 0 when it is too short to begin with all of them: an entry is read as a whole."""
+        held = self._cache.held(self._key(request))
+        return held if held <= self._shared(request) else 0
+
     def _shared(self, request: int) -> int:
-        return self._requests.prefix_tokens[request] // self._page
+        """Whole pages of its own that are a shared beginning; something is left to compute."""
+        return min(self._requests.prefix_tokens[request], self._requests.inputs[request] - 1) // self._page
 
     def _key(self, request: int) -> int:
         return prefix_key(self._requests.prefix[request])
