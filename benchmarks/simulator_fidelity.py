@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.simulator_fidelity [--json] [--quick] [--write]``: kernels, served points, energy, published
 throughput, MLPerf's server scenario. Each figure of served points and energy comes twice: in sample, and with the model that
-it is of left out of the fit. ``--quick`` leaves MLPerf's out, which takes two minutes; ``--write`` puts what it prints
+it is of left out of the fit. ``--quick`` leaves MLPerf's out, which takes half a minute; ``--write`` puts what it prints
 into ``docs/accuracy.md``.
 """
 
