@@ -53,10 +53,10 @@ def start_server(folder):
     port = free_port()
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     stored = ["--backend-store-uri", f"sqlite:///{folder}/server.db", "--artifacts-destination", str(folder / "files")]
-    quiet = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            [*command, *stored], env=quiet, cwd=folder, stdout=log, stderr=log, start_new_session=True
+            [*command, *stored], env=os.environ | quiet, cwd=folder, stdout=log, stderr=log, start_new_session=True
         )
     return process, f"http://127.0.0.1:{port}"
 

@@ -12,7 +12,8 @@ from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 # Read by mlflow when it is imported. No telemetry; a server that is away is noticed within seconds. A person's own
-# settings win, but for telemetry's. Processes started from here (`mlflow ui`) inherit them.
+# settings win, but for telemetry's. Processes started from here (`mlflow ui`) inherit them, and run no background jobs (of
+# evaluation and labelling, none of ours): idle, their ten processes take most of a CPU, which a search beside them measures.
 os.environ |= {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
 for _name, _setting in {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
@@ -20,6 +21,7 @@ for _name, _setting in {
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
     "MLFLOW_LOGGING_LEVEL": "WARNING",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
 }.items():
     os.environ.setdefault(_name, _setting)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -26,6 +27,11 @@ def test_the_link_opens_the_saved_view(tracked, client):
 def test_a_link_to_a_search_that_is_not_there_is_refused(tracked):
     with pytest.raises(UserError, match="does not have search s9"):
         tracked.ui_link("http://127.0.0.1:5000", "s9")
+
+
+def test_the_ui_runs_no_background_jobs_beside_what_is_measured(tracked):
+    assert tracked.ui_command(5001)
+    assert os.environ["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
 
 
 def test_the_ui_is_started_on_the_right_store(tracked, uri):
