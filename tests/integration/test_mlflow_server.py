@@ -97,9 +97,10 @@ def test_a_search_is_tracked_picked_and_downloaded_through_a_server(tmp_path, se
     assert not tracker.away
 
     reader = MlflowTracker.reader(server)
-    assert reader.picked() == []
+    assert reader.picked("s1") == []
     picked = reader.pick("s1", "t0002", alias="production")
-    assert reader.picked() == [picked]
+    assert reader.picked("s1") == [picked]
+    assert picked in reader.picked()
     assert content(reader.download(picked.run_id, tmp_path / "by-run")) == content(exported)
     assert content(reader.download_model("models:/served@production", tmp_path / "by-alias")) == content(exported)
     reader.pick("s1", "t0002", alias="production")
