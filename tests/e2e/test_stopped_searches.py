@@ -21,9 +21,9 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(
     command = [
         *SEARCH,
         "--trials",
-        "4",
+        "3",
         "--budget",
-        "45s",
+        "40s",
         "--executor",
         "process",
         "--no-tracking",
@@ -43,7 +43,7 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(
     after = [record["trial"]["key"] for record in journal(tmp_path / "killed")]
     assert after[: len(before)] == before
     assert len(set(after)) == len(after)
-    assert len([record for record in journal(tmp_path / "killed") if record["trial"]["purpose"] != "front"]) == 4
+    assert len([record for record in journal(tmp_path / "killed") if record["trial"]["purpose"] != "front"]) == 3
 
 
 def test_sigint_keeps_what_was_found_and_exits_130(tmp_path: Path, environment: Mapping[str, str]) -> None:
