@@ -14,7 +14,7 @@ __all__ = ["missing_columns", "read_table"]
 
 
 def read_table(source: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Its columns and its rows. Raises ``UserError`` when it cannot be read or lacks a column."""
+    """Its columns and its rows. Raises ``UserError`` when it cannot be read, lacks a column, or has no row."""
     try:
         text = source.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -24,7 +24,10 @@ def read_table(source: Path) -> tuple[list[str], list[dict[str, str]]]:
     lacking = missing_columns(columns)
     if lacking:
         raise UserError(f"{source}: no column {lacking}", "its head names the columns of a served point")
-    return columns, [{name: row[name] or "" for name in columns} for row in reader]
+    rows = [{name: row[name] or "" for name in columns} for row in reader]
+    if not rows:
+        raise UserError(f"{source}: no rows", "write one line for each served point below its head")
+    return columns, rows
 
 
 def missing_columns(columns: Iterable[str]) -> str:

@@ -76,8 +76,10 @@ def test_a_file_is_written_with_its_own_columns_first(tmp_path: Path) -> None:
     assert target.read_text().startswith(",".join(ROW) + ",note,ttft_s,")
 
 
-@pytest.mark.parametrize(("text", "problem"), [("system,modl\n", "no column model"), ("", "no column system")])
-def test_a_table_without_a_column_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "problem"), [("system,modl\n", "no column model"), ("", "no column system"), (",".join(ROW), "no rows")]
+)
+def test_a_table_without_a_column_or_a_row_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     source = tmp_path / "in.csv"
     source.write_text(text)
     with pytest.raises(UserError, match=problem):
