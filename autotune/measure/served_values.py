@@ -20,7 +20,15 @@ from autotune.measure.served_phase import ServedPhase
 from autotune.measure.summaries import estimated_energy, to_value
 from autotune.measure.windows import percentile_intervals
 
-__all__ = ["predicted_values", "served_arrays", "served_energy", "served_notes", "served_ratios", "served_values"]
+__all__ = [
+    "log_half",
+    "predicted_values",
+    "served_arrays",
+    "served_energy",
+    "served_notes",
+    "served_ratios",
+    "served_values",
+]
 
 Metrics = Mapping[str, Value]
 
@@ -79,7 +87,7 @@ def served_ratios(mine: Metrics, theirs: Metrics) -> dict[str, Value]:
         other = theirs.get(name)
         if other is None or not value.value or not other.value:
             continue
-        ratio, spread = value.value / other.value, np.hypot(_log_half(value), _log_half(other))
+        ratio, spread = value.value / other.value, np.hypot(log_half(value), log_half(other))
         low, high = ratio * np.exp(-spread), ratio * np.exp(spread)
         known = np.isfinite(spread)
         ratios[name] = Value(
@@ -88,6 +96,7 @@ def served_ratios(mine: Metrics, theirs: Metrics) -> dict[str, Value]:
             low=float(low) if known else None,
             high=float(high) if known else None,
             n=value.n,
+            provenance=value.provenance,
             basis="bracketed: one after the other",
         )
     return ratios
@@ -183,6 +192,7 @@ def _lag_s(served: Served) -> float:
     return float(np.quantile(served.lag_s, 0.99)) if len(served.lag_s) else 0.0
 
 
-def _log_half(value: Value) -> float:
+def log_half(value: Value) -> float:
+    """Half of the interval's width on a logarithmic scale; 0 where there is none."""
     low, high = value.interval()
     return float(np.log(high / low) / 2) if low > 0 and high > low else 0.0

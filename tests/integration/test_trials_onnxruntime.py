@@ -174,6 +174,17 @@ def test_a_paired_trial_has_ratios_to_the_baseline(digits: SearchContext) -> Non
     assert outcome.metrics["accuracy"].n == len(digits.data.split.confirm)
 
 
+def test_sessions_that_do_not_fit_beside_each_other_are_measured_in_turns(
+    digits: SearchContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autotune_trials.in_turns.has_room", lambda size_bytes, limit_bytes: False)
+    outcome = measured(run(digits, int8(digits), PAIRED))
+    assert {"latency_p50", "throughput", "energy", "memory", "size"} <= outcome.ratios.keys()
+    assert str(outcome.ratios["latency_p50"].basis).startswith("bracketed")
+    assert outcome.ratios["energy"].provenance == "estimated"
+    assert any("did not fit beside it" in note for note in outcome.notes)
+
+
 def test_a_certainly_broken_quality_limit_saves_the_measuring(digits: SearchContext) -> None:
     limited = digits.model_copy(update={"limits": (parse_limit("accuracy_drop<=-0.5"),)})
     outcome = measured(run(limited))

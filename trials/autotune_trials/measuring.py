@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from autotune.core.artifact import Artifact
-from autotune.core.clock import SystemClock
 from autotune.core.ports import Session
+from autotune.core.samples import Tensors
 from autotune.core.trial import Measurement, Outcome, SameAs
 from autotune.core.values import Value
-from autotune.host.cpus import counted_cpus
-from autotune.measure import Against, Measured, measure
-from autotune.measure.counters import counter_for
+from autotune.measure import Measured
 from autotune.measure.staged import needs_all
 from autotune.runs.arrays import write_arrays
 from autotune_trials.bench import Bench, Built
 from autotune_trials.checking import check
-from autotune_trials.loads import phase_loads
+from autotune_trials.in_turns import fits_beside, measure_in_turns
 from autotune_trials.metrics import known_metrics, size_ratio
 from autotune_trials.quality import ArtifactQuality, broken_limit
 from autotune_trials.reference import reference_outputs
+from autotune_trials.sessions import measure_session, open_session
 from autotune_trials.twins import keep_for_twins, twin_of
 
 __all__ = ["carry_out"]
@@ -40,7 +38,7 @@ def _opened_and_measured(bench: Bench, built: Built) -> Measurement:
         reference = reference_outputs(bench)
     with ExitStack() as stack:
         with bench.stages.at("open"):
-            session = stack.enter_context(_session(bench, built.artifact))
+            session = stack.enter_context(open_session(bench, built.artifact))
         with bench.stages.at("check"):
             check(bench, session, reference)
             quality = ArtifactQuality(bench, session, built.artifact, reference)
@@ -50,42 +48,31 @@ def _opened_and_measured(bench: Bench, built: Built) -> Measurement:
         broken = broken_limit(bench.context.limits, quality.values)
         if broken is not None:
             return _stopped(built, known | quality.values, f"not measured: {broken.text} is certainly broken")
-        with bench.stages.at("open"):
-            baseline = stack.enter_context(_baseline(bench)) if bench.paired else None
-        with bench.stages.at("measure"):
-            measured = _measured(bench, session, baseline, {**known, **quality.for_the_race()})
-        with bench.stages.at("check"):
-            check(bench, session, reference)
-            if _may_matter(bench, measured, {**known, **quality.for_the_race()}):
-                quality.complete()
+        measured = _measured(bench, session, quality, known, reference) if fits_beside(bench) else None
+    measured = measured or measure_in_turns(bench, built, reference)
     keep_for_twins(bench, built.artifact)
     return _measurement(bench, built, measured, known | quality.values)
 
 
-def _session(bench: Bench, artifact: Artifact) -> Session:
-    return bench.backend(artifact.candidate).open(artifact, bench.device)
+def _measured(
+    bench: Bench, session: Session, quality: ArtifactQuality, known: dict[str, Value], reference: Sequence[Tensors]
+) -> Measured:
+    """Measure the opened candidate, beside the baseline where the trial is paired, and check it again."""
+    trial, known = bench.trial, {**known, **quality.for_the_race()}
+    with ExitStack() as stack:
+        with bench.stages.at("open"):
+            baseline = stack.enter_context(_baseline(bench)) if bench.paired else None
+        with bench.stages.at("measure"):
+            measured = measure_session(bench, session, trial.candidate, trial.plan, baseline=baseline, known=known)
+    with bench.stages.at("check"):
+        check(bench, session, reference)
+        if _may_matter(bench, measured, known):
+            quality.complete()
+    return measured
 
 
 def _baseline(bench: Bench) -> Session:
-    return _session(bench, bench.built(bench.context.baseline).artifact)
-
-
-def _measured(bench: Bench, session: Session, baseline: Session | None, known: dict[str, Value]) -> Measured:
-    context, trial = bench.context, bench.trial
-    against = None if baseline is None else Against(baseline, phase_loads(bench, context.baseline))
-    return measure(
-        session,
-        phase_loads(bench, trial.candidate),
-        trial.plan,
-        clock=SystemClock(),
-        power=context.power if context.energy == "auto" else None,
-        cpus=counted_cpus(),
-        objectives=context.objectives,
-        bar=bench.assignment.bar,
-        known=known,
-        against=against,
-        counter=counter_for(context.energy),
-    )
+    return open_session(bench, bench.built(bench.context.baseline).artifact)
 
 
 def _may_matter(bench: Bench, measured: Measured, known: Mapping[str, Value]) -> bool:
