@@ -113,7 +113,7 @@ def promised_ratios(config: ExportedConfig) -> Mapping[str, Value]:
 
 def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Measured) -> Compared:
     if name in ratios and name in measured.ratios:
-        judged = judge_ratio(name, ratios[name], measured.ratios[name])
+        judged = judge_ratio(name, ratios[name], _alike(name, ratios[name], measured))
         judged = doubt_if_busy(judged, busy=measured.busy, longer=name in measured.longer)
         return doubt_if_moving(judged, moving=_moves(name, measured))
     if name in ratios and not measured.ratios:
@@ -122,6 +122,16 @@ def _judge(name: str, promised: Value, ratios: Mapping[str, Value], measured: Me
     if name in measured.metrics:
         return doubt_if_busy(judge_absolute(name, promised, measured.metrics[name]), busy=measured.busy)
     return Compared(metric=name, verdict="not compared", promised=promised, reason="it was not measured again")
+
+
+def _alike(name: str, promised: Value, measured: Measured) -> Value:
+    """The ratio found, by the statistic of a round that the promised one is of, if it names one: judged in its own terms."""
+    from autotune.measure.round_statistic import is_by_quartile
+
+    found = measured.ratios[name]
+    if promised.basis is None or is_by_quartile(found) == is_by_quartile(promised):
+        return found
+    return measured.otherwise.get(name, found)
 
 
 def _moves(name: str, measured: Measured) -> bool:

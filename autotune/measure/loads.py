@@ -52,8 +52,10 @@ class Against:
 class Measured:
     """What ``measure`` found. ``arrays`` are the raw samples, by ``<scenario>_<what>`` (``against_…`` for the other side).
 
-    ``ratios`` are this session / the other, empty when there is none; ``series`` are those ratios pair by pair, where a metric
-    has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never became steady.
+    ``ratios`` are this session / the other, empty when there is none; ``otherwise`` are those of the phases by the statistic of
+    a round that ``ratios`` does not use (see ``round_statistic``), to be held against ratios of that kind; ``series`` are
+    ``ratios`` pair by pair, where a metric has them; ``theirs`` are the other side's metrics. ``steady`` False: some phase never
+    became steady.
     ``disturbed_rounds`` counts rounds that were taken again, or could not be. ``busy`` True: in some phase most of the rounds
     that count were disturbed; others had the machine, and may be what made the difference. ``longer`` are the metrics of phases
     in which a request of this side, a batch maybe, lasts more than twice as long as one of the other's.
@@ -62,6 +64,7 @@ class Measured:
 
     metrics: Mapping[str, Value]
     ratios: Mapping[str, Value] = field(default_factory=dict)
+    otherwise: Mapping[str, Value] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     steady: bool = True
     disturbed_rounds: int = 0

@@ -132,16 +132,19 @@ def _measure_paired(kit: _Kit, session: Session, loads: Sequence[PhaseLoad], aga
 
 def _measured_in_pairs(kit: _Kit, pairs: Sequence[PairedPhase]) -> Measured:
     ratios: dict[str, Value] = {}
+    otherwise: dict[str, Value] = {}
     series: dict[str, NDArray[np.float64]] = {}
     for pair in pairs:
         pair.measure()
         ratios |= pair.ratios(kit.power, kit.cpus)
+        otherwise |= pair.otherwise()
         series |= pair.series(kit.power, kit.cpus)
     measured = _summary(kit, [AlonePhase(pair.mine, pair.alpha, pair.finished) for pair in pairs])
     others = [pair.theirs for pair in pairs]
     return replace(
         measured,
         ratios=ratios,
+        otherwise=otherwise,
         series=series,
         theirs=_summary(kit, [AlonePhase(pair.theirs, pair.alpha, pair.finished) for pair in pairs]).metrics,
         arrays={**measured.arrays, **_arrays(others, "against_")},

@@ -14,6 +14,7 @@ from autotune.core.values import Value
 from autotune.measure.energy import energy_j, energy_ratio_bounds
 from autotune.measure.intervals import Interval, median_interval
 from autotune.measure.pausing import all_paused
+from autotune.measure.round_statistic import BY_MEDIAN, BY_QUARTILE
 from autotune.measure.rounds import Rounds, Series
 from autotune.measure.shapes import by_shape
 from autotune.measure.steady import drifts
@@ -22,7 +23,6 @@ from autotune.measure.summaries import item_use, memory_value, phase_series
 
 __all__ = ["PairedPhase"]
 
-_BASIS = "median of paired rounds' ratios"
 _MUCH_LONGER = 2
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 
@@ -60,6 +60,12 @@ class PairedPhase:
         values = {self._metric: whole.model_copy(update={"parts": self._shape_ratios()})}
         return values | self._energy_ratio(model, cpus) | self._memory_ratio()
 
+    def otherwise(self) -> dict[str, Value]:
+        """The phase's own ratio by the statistic of a round that ``ratios`` does not use."""
+        quartile = not self.mine.tolerant
+        interval = median_interval(self._series(quartile=quartile), self.alpha, block=_BALANCED)
+        return {self._metric: _ratio_value(interval, len(self.mine.taken), BY_QUARTILE if quartile else BY_MEDIAN)}
+
     def series(self, model: PowerModel | None, cpus: int) -> dict[str, NDArray[np.float64]]:
         """The same ratios pair by pair, in time order; peak memory has one alone, and is left out."""
         energy = self._energy_series(model, cpus)
@@ -85,16 +91,16 @@ class PairedPhase:
 
     @property
     def _basis(self) -> str:
-        return f"{_BASIS}, each by its lower quartile: the machine was disturbed" if self.mine.tolerant else _BASIS
+        return BY_QUARTILE if self.mine.tolerant else BY_MEDIAN
 
-    def _series(self) -> NDArray[np.float64]:
-        """This side / the other, pair by pair.
+    def _series(self, *, quartile: bool | None = None) -> NDArray[np.float64]:
+        """This side / the other, pair by pair. ``quartile`` None: by what the machine's state asks for.
 
         While the machine is disturbed (see ``Rounds.tolerant``), rounds are compared by the lower quartile of their requests'
         times, for others can only add to a request's time. Of A/A pairs on two CPUs with a load of 4 to 9, the ratio's error
         was 0.013 so, and 0.079 by the rounds' medians (root mean square of eight).
         """
-        if not self.mine.tolerant:
+        if not (self.mine.tolerant if quartile is None else quartile):
             return phase_series(self.mine)[1] / phase_series(self.theirs)[1]
         slower = self.mine.undisturbed_latencies() / self.theirs.undisturbed_latencies()
         if self._metric != "throughput":
@@ -180,7 +186,7 @@ class PairedPhase:
         low = (interval.value if interval.low is None else interval.low) * least
         high = (interval.value if interval.high is None else interval.high) * most
         value = _ratio_value(Interval(interval.value, low, high), len(series))
-        basis = f"{_BASIS}, power model {model.name!r}"
+        basis = f"{BY_MEDIAN}, power model {model.name!r}"
         return {"energy": value.model_copy(update={"provenance": "estimated", "basis": basis})}
 
     @property
@@ -201,5 +207,5 @@ def _counted_energy(side: Rounds) -> NDArray[np.float64] | None:
     return np.asarray([float(taken.energy_j or 0.0) / (len(taken.latency_s) * taken.items) for taken in side.taken])
 
 
-def _ratio_value(interval: Interval, count: int, basis: str = _BASIS) -> Value:
+def _ratio_value(interval: Interval, count: int, basis: str = BY_MEDIAN) -> Value:
     return Value(value=interval.value, unit="1", low=interval.low, high=interval.high, n=count, basis=basis)

@@ -19,6 +19,7 @@ from autotune.core.values import Value
 from autotune.core.workload import BUILT_IN
 from autotune.export.speed_check import Speed, check_speed
 from autotune.measure.disturbance import NoWatch
+from autotune.measure.round_statistic import BY_QUARTILE
 from autotune.replay.instruments import Instruments
 from autotune.replay.sides import Sides
 
@@ -136,6 +137,34 @@ def test_unchanged_export_is_kept_on_a_machine_that_drifts(config: ExportedConfi
 
 def test_slow_down_of_a_tenth_is_broken_on_a_machine_that_drifts(config: ExportedConfig) -> None:
     assert verdicts(config, 1.1).count("broken") >= 38
+
+
+class TailedSession(VirtualSession):
+    """Two thirds of its requests take a fifth longer than the rest: its median is above its lower quartile."""
+
+    def run(self, requests: Requests, count: int) -> Samples:
+        even = super().run(requests, count)
+        latency = even.latency_s * np.where(np.arange(count) % 3 == 0, 1.0, 1.2)
+        return Samples(latency, even.items, float(latency.sum()), memory_bytes=1000)
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(1.0, "kept"), (1.12, "broken")])
+def test_a_promise_from_a_disturbed_machine_is_judged_in_its_own_terms(
+    config: ExportedConfig, slower: float, verdict: str
+) -> None:
+    clock, machine = VirtualClock(), NoisyMachine(3)
+
+    def open_side(side: Artifact, device: DeviceSpec) -> VirtualSession:
+        if side.model == "original":
+            return VirtualSession(BASE_S, clock, machine)
+        return TailedSession(BASE_S / 2 * slower, clock, machine)
+
+    ours = promised(config)
+    ratio = ours.promise.ratios["latency_p50"].model_copy(update={"basis": BY_QUARTILE})
+    ours = ours.model_copy(update={"promise": ours.promise.model_copy(update={"ratios": {"latency_p50": ratio}})})
+    both = Sides(artifact("exported"), artifact("original"), None, ours.device)
+    found = check_speed(ours, both, INPUTS, 120.0, Instruments(clock, None, open_side, NoWatch()))
+    assert found.compared[0].verdict == verdict
 
 
 def test_without_the_original_drift_breaks_nothing_but_a_doubled_latency_is_seen(config: ExportedConfig) -> None:
