@@ -43,7 +43,7 @@ def run_search(options: SearchOptions) -> int:
                 raise
             print(f"autotune: stopped before there was an answer: {error.problem}", file=sys.stderr)
             return 128 + stop.signal
-    _print_answer(run, options)
+    _print_answer(run, options, stopped=stop.signal is not None)
     if stop.signal is not None:
         print(f"to go on: autotune search --resume {shown_path(run.path)}", file=sys.stderr)
     return 128 + stop.signal if stop.signal is not None else int(ExitCode.DONE)
@@ -108,10 +108,12 @@ def _display(options: SearchOptions) -> Observer | None:
     return None if options.quiet else progress(console(stderr=True))
 
 
-def _print_answer(run: Run, options: SearchOptions) -> None:
+def _print_answer(run: Run, options: SearchOptions, *, stopped: bool) -> None:
+    """A search that was stopped has one thing to go on with, which is told apart from the answer."""
     if options.as_json:
         print_json(run.front.to_json())
-    else:
-        print_front(run.front, console())
+        return
+    print_front(run.front, console())
+    if not stopped:
         search = RunFolder.open(run.path).search
         print_going_on(run.front, search, shown_path(run.path), console())

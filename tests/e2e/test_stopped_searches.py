@@ -56,6 +56,9 @@ def test_sigint_keeps_what_was_found_and_exits_130(tmp_path: Path, environment: 
     out, _ = driver.communicate(timeout=30)
     assert driver.returncode == 130
     assert "original" in out
+    assert (
+        "next:" not in out
+    )  # what goes on with a stopped search is said beside the answer: --resume, and nothing else
     assert (tmp_path / "stopped" / "front.json").is_file()
 
 
