@@ -7,6 +7,7 @@ A loss is relative for metrics with a unit (0.05: latency 5 % longer, throughput
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ __all__ = [
     "ROUNDING",
     "Bounded",
     "Evidence",
+    "OfRatio",
     "Paired",
     "Scored",
     "confirmed_without_any",
@@ -37,6 +39,7 @@ Attempt = TypeVar("Attempt")
 _BALANCED = 2  # two neighbouring pairs, one in each order, are resampled together
 LEVEL = 0.025  # of each end of a 95 % interval
 ROUNDING = 1e-9
+_LEAST_RATIO = 1e-9
 _FEWEST_PAIRS = (
     8  # below, an interval is a guess: on a crowded machine, three pairs in a row may all be one side's bad luck
 )
@@ -74,6 +77,11 @@ def loss_of(ratio: float, goal: Goal) -> float:
     return ratio - 1 if goal == "min" else 1 - ratio
 
 
+def ratio_of(loss: float, goal: Goal) -> float:
+    """The ratio head / baseline that means a loss, a very small one where an interval's end reaches nothing."""
+    return max(1 + loss if goal == "min" else 1 - loss, _LEAST_RATIO)
+
+
 class Bounded(ABC):
     """Evidence that is as certain as its interval: ``beyond`` when the low end is, ``within`` when the high end is."""
 
@@ -96,26 +104,42 @@ class Bounded(ABC):
 
     def beyond(self, bound: float, alpha: float) -> bool:
         """By the interval's low end at that level."""
-        return low_end(self.interval, self.stretch(alpha)) > bound
+        low = self.interval.low
+        return low is not None and self._end(low, alpha) > bound
 
     def within(self, bound: float, alpha: float) -> bool:
         """By the interval's high end at that level."""
-        interval = self.interval
-        high = (
-            np.inf if interval.high is None else interval.value + self.stretch(alpha) * (interval.high - interval.value)
-        )
-        return bool(high < bound)
+        high = self.interval.high
+        return high is not None and self._end(high, alpha) < bound
+
+    def _end(self, end: float, alpha: float) -> float:
+        """Where an end of the 95 % interval lies at ``alpha``."""
+        return stretched(self.interval.value, end, self.stretch(alpha))
 
 
 @dataclass(frozen=True)
-class Paired(Bounded):
+class OfRatio(Bounded):
+    """A loss that is a ratio head / baseline. Its interval is stretched on the logarithmic scale.
+
+    There a ratio's spread is about the same to both sides, and no certainty makes it reach below nothing: a head eight times
+    as slow whose 95 % interval begins at 3 is slower still at any level that 8 and 3 leave room for.
+    """
+
+    goal: Goal
+
+    def _end(self, end: float, alpha: float) -> float:
+        middle, edge = (math.log(ratio_of(loss, self.goal)) for loss in (self.interval.value, end))
+        return loss_of(math.exp(stretched(middle, edge, self.stretch(alpha))), self.goal)
+
+
+@dataclass(frozen=True)
+class Paired(OfRatio):
     """Ratios head / baseline pair by pair, one series an attempt, in time order.
 
     All attempts' pairs make one series. When attempts disagree by more than their pairs do, neighbours in it are alike, and
     its interval is stretched for that (see ``measure.intervals``).
     """
 
-    goal: Goal
     attempts: tuple[Series, ...]
 
     @cached_property
@@ -178,8 +202,9 @@ class Scored:
         """More than tolerated on these samples, and certainly more than nothing."""
         from scipy.special import ndtri
 
-        low = low_end(self.interval, float(ndtri(alpha) / ndtri(LEVEL)))
-        return not self.within(bound, alpha) and low > 0
+        low, stretch = self.interval.low, float(ndtri(alpha) / ndtri(LEVEL))
+        clear = low is not None and stretched(self.interval.value, low, stretch) > 0
+        return clear and not self.within(bound, alpha)
 
     def within(self, bound: float, alpha: float) -> bool:  # noqa: ARG002
         """On these samples, no more than tolerated."""
@@ -199,6 +224,6 @@ def confirmed_without_any(attempts: Sequence[Attempt], says: Callable[[Sequence[
     return len(attempts) >= ATTEMPTS and all(says(rest) for rest in rests)
 
 
-def low_end(interval: Interval, stretch: float) -> float:
-    """The interval's low end when it is ``stretch`` times as wide as at 95 %; minus infinity without an interval."""
-    return -np.inf if interval.low is None else interval.value - stretch * (interval.value - interval.low)
+def stretched(middle: float, end: float, times: float) -> float:
+    """The end of an interval ``times`` as wide."""
+    return middle + times * (end - middle)

@@ -9,9 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from autotune.core.metrics import Goal
 from autotune.core.values import Value
-from autotune.gate.evidence import LEVEL, Bounded, confirmed_without_any, loss_of
+from autotune.gate.evidence import LEVEL, OfRatio, confirmed_without_any, loss_of
 from autotune.measure.intervals import Interval
 from autotune.measure.max_rate import RESOLUTION
 
@@ -22,14 +21,13 @@ _LEAST = 1e-3  # the ratio of a side of which no rate held
 
 
 @dataclass(frozen=True)
-class Repeats(Bounded):
+class Repeats(OfRatio):
     """One ratio head / baseline an attempt.
 
     The interval is Student's over attempts, on a logarithmic scale, as if they were spread by ``grain`` at least: the same step
     of a search found twice is no certainty.
     """
 
-    goal: Goal
     ratios: tuple[float, ...]
     grain: float = _GRAIN
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.core.metrics import percentile_of
-from autotune.gate.evidence import LEVEL, Bounded, confirmed_without_any, loss_of
+from autotune.gate.evidence import LEVEL, OfRatio, confirmed_without_any, loss_of
 from autotune.measure import Measured
 from autotune.measure.intervals import Interval
 from autotune.measure.percentiles import least_samples
@@ -24,11 +24,11 @@ Rounds = Sequence[Latencies]
 Arrays = Mapping[str, NDArray[Any]]
 
 _RESAMPLES = 200
-_FOR_EVER = 1e3  # the loss of a side whose percentile lies among dropped requests
+_FOR_EVER = 1e3  # times as long: the ratio to a side whose percentile lies among dropped requests
 
 
 @dataclass(frozen=True)
-class Tail(Bounded):
+class Tail(OfRatio):
     """``attempts[k]`` holds both sides' latencies of one attempt: of each round, or each piece of a load, paired by their index.
 
     The interval is by bootstrap over pairs of rounds, for requests within one are not independent.
@@ -57,8 +57,8 @@ class Tail(Bounded):
         mine, theirs = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
         both = [float(np.quantile(one, self.percentile / 100, method="higher")) for one in (mine, theirs)]
         if not all(map(math.isfinite, both)):
-            return 0.0 if both[0] == both[1] else math.copysign(_FOR_EVER, both[0] - both[1])
-        return loss_of(both[0] / both[1], "min")
+            return 0.0 if both[0] == both[1] else loss_of(_FOR_EVER if both[0] > both[1] else 1 / _FOR_EVER, self.goal)
+        return loss_of(both[0] / both[1], self.goal)
 
 
 def _pairs(attempts: Sequence[tuple[Rounds, Rounds]]) -> list[tuple[Latencies, Latencies]]:
@@ -75,7 +75,7 @@ def tail_of(measured: Sequence[Measured], metric: str) -> Tail | None:
         return None
     attempts = tuple(pair for one in measured if (pair := _latencies(one.arrays, metric)) is not None)
     fewest = min((sum(len(part) for pair in attempts for part in pair[side]) for side in (0, 1)), default=0)
-    return Tail(percentile, attempts) if attempts and fewest >= least_samples(percentile) else None
+    return Tail("min", percentile, attempts) if attempts and fewest >= least_samples(percentile) else None
 
 
 def _latencies(arrays: Arrays, metric: str) -> tuple[Rounds, Rounds] | None:

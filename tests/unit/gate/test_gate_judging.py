@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -82,6 +83,22 @@ def test_attempts_that_disagree_make_the_interval_wide() -> None:
     narrow, wide = (Paired("min", tuple(series)).interval for series in (agree, differ))
     assert wide.half_width > 0
     assert (wide.high or 0) - (wide.low or 0) > 5 * ((narrow.high or 0) - (narrow.low or 0))
+
+
+@pytest.mark.parametrize("slower", [8.0, 16.0])
+def test_many_times_as_slow_is_certain_however_unsteady_the_times(slower: float) -> None:
+    generator = np.random.default_rng(0)
+    ratios = np.where(generator.random(40) < 0.4, slower / 2.5, slower) * generator.normal(1, 0.1, 40)  # two speeds
+    assert Paired("min", (ratios[:20], ratios[20:])).beyond(0.05, 1e-4)
+    assert Paired("max", (1 / ratios[:20], 1 / ratios[20:])).beyond(0.05, 1e-4)
+
+
+@pytest.mark.parametrize("goal", ["min", "max"])
+def test_an_end_that_reaches_nothing_is_no_error(goal: Literal["min", "max"]) -> None:
+    rising = np.concatenate([np.linspace(0.01, 0.02, 10), np.linspace(1, 2, 10)])
+    wide = Paired(goal, (rising[:10], rising[10:]))
+    assert not wide.beyond(0.05, 1e-6)
+    assert not wide.within(0.05, 1e-6)
 
 
 def test_losses_of_what_should_be_high_are_turned() -> None:
