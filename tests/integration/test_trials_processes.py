@@ -21,6 +21,7 @@ from autotune.testing.executor_suite import fake_context, fake_trial, processes_
 from autotune.testing.fake_backend import install
 from autotune_trials.process_executor import ProcessExecutor
 from autotune_trials.ray_executor import RayExecutor
+from autotune_trials.ray_hush import daemons_of
 
 DRIVER = """
 import sys, time
@@ -122,6 +123,21 @@ def test_a_killed_ray_worker_loses_its_trial_alone(context: SearchContext, ray_e
     ray_executor.submit(fake_trial(context, "t0002"))
     (record,) = wait_for(ray_executor, 1)
     assert record.measurement is not None
+
+
+def test_rays_daemons_pause_while_a_trial_runs_and_go_on_when_it_ended(
+    context: SearchContext, ray_executor: RayExecutor
+) -> None:
+    daemons = daemons_of(psutil.Process())
+    assert {"raylet", "gcs_server"} <= {daemon.name() for daemon in daemons}
+    ray_executor.submit(fake_trial(context, "t0001", behaviour="hang"))
+    wait_until(lambda: all(daemon.status() == psutil.STATUS_STOPPED for daemon in daemons))
+    ray_executor.cancel()
+    wait_until(lambda: not any(daemon.status() == psutil.STATUS_STOPPED for daemon in daemons))
+    ray_executor.submit(fake_trial(context, "t0002"))
+    (record,) = wait_for(ray_executor, 1)
+    assert record.measurement is not None
+    assert not any(daemon.status() == psutil.STATUS_STOPPED for daemon in daemons)
 
 
 def test_ray_listens_on_this_machine_only_and_shares_no_token(

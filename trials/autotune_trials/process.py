@@ -8,7 +8,8 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -24,7 +25,7 @@ from autotune_trials.endings import Ending, ended_without_record, failed_record,
 from autotune_trials.stages import stage_file, stage_of
 from autotune_trials.tree import ProcessTree
 
-__all__ = ["TrialProcess", "end_abandoned", "process_file", "run_in_process", "sleep_until_change"]
+__all__ = ["TrialProcess", "end_abandoned", "process_file", "process_lives", "run_in_process", "sleep_until_change"]
 
 _MEMORY_SHARE = 0.9  # of the counted memory: what a trial may use when its plan sets no limit
 _CALM_S, _TENSE_S = 1.0, 0.2  # between two looks at memory: below half of the limit, and above
@@ -152,15 +153,28 @@ def sleep_until_change(processes: Sequence[Watched], timeout_s: float) -> None:
     poll.poll(max(min([timeout_s, *looks]), 0.0) * 1000)
 
 
-def run_in_process(assignment: Assignment, environment: Mapping[str, str]) -> TrialRecord:
-    """Run one trial to its end. Raises as ``TrialProcess.finished`` does."""
+def run_in_process(
+    assignment: Assignment,
+    environment: Mapping[str, str],
+    beside: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> TrialRecord:
+    """Run one trial to its end, within ``beside`` once it has started. Raises as ``TrialProcess.finished`` does."""
     process = TrialProcess(assignment, environment)
     try:
-        while (record := process.finished()) is None:
-            sleep_until_change([process], 1.0)
+        with beside():
+            while (record := process.finished()) is None:
+                sleep_until_change([process], 1.0)
         return record
     finally:
         process.kill()
+
+
+def process_lives(work: Path) -> bool:
+    """Whether the process that carries out the assignment file ``work`` has started and not ended."""
+    try:
+        return psutil.pid_exists(int(process_file(work).read_text()))
+    except (OSError, ValueError):
+        return False
 
 
 def end_abandoned(work: Path) -> None:

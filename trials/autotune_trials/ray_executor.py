@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from autotune.core.assignment import Assignment, SearchContext
 from autotune.core.errors import UserError
 from autotune.core.trial import Failure, Trial, TrialRecord
@@ -20,7 +22,8 @@ from autotune.host.cpus import counted_cpus
 from autotune.runs.layout import RunLayout
 from autotune_trials.endings import TrialBug, failed_record
 from autotune_trials.environment import trial_environment
-from autotune_trials.process import end_abandoned, run_in_process
+from autotune_trials.process import end_abandoned, process_lives, run_in_process
+from autotune_trials.ray_hush import daemons_of, hushed, wake
 from autotune_trials.ray_settings import OBJECT_STORE_BYTES, ray_environment, short_folder, unreachable, without_amdsmi
 from autotune_trials.simulating import is_simulated
 from autotune_trials.simulation_worker import answer
@@ -38,6 +41,7 @@ class RayExecutor:
     def __init__(self, context: SearchContext, address: str | None = None) -> None:
         """Raises ``UserError`` when there is no cluster at ``address``."""
         self._context = context
+        self._layout = RunLayout(folder=context.folder)
         # On this machine the driver's environment rules: what Ray adds in its workers changes how libraries compute.
         self._environment = trial_environment() if address is None else None
         self._running: dict[Any, tuple[Trial, float]] = {}
@@ -58,7 +62,8 @@ class RayExecutor:
         """Start a trial, once Ray has started. Raises ``UserError`` when Ray cannot."""
         assignment = Assignment(trial=trial, context=self._context, bar=tuple(dict(point) for point in bar))
         task = self._ray.task()
-        self._running[task.remote(assignment.model_dump_json(), self._environment)] = trial, time.time()
+        reference = task.remote(assignment.model_dump_json(), self._environment, hush=self._ray.ours)
+        self._running[reference] = trial, time.time()
 
     def wait(self, timeout_s: float) -> list[TrialRecord]:
         """Sleep until a trial ends, or for ``timeout_s``. Raises ``TrialBug`` or ``UserError`` when a trial met one."""
@@ -67,6 +72,8 @@ class RayExecutor:
             return []
         import ray
 
+        if not any(process_lives(self._layout.work(trial.id)) for trial, _ in self._running.values()):
+            self._ray.wake()  # whoever paused them may be gone
         ended, _ = ray.wait(list(self._running), num_returns=1, timeout=timeout_s)
         return [self._record(reference) for reference in ended]
 
@@ -76,14 +83,14 @@ class RayExecutor:
             return []
         import ray
 
-        layout = RunLayout(folder=self._context.folder)
+        self._ray.wake()
         ended = [trial for trial, _ in self._running.values()]
         for reference in self._running:
             ray.cancel(reference, force=True)
         ray.wait(list(self._running), num_returns=len(self._running), timeout=5)
         self._running.clear()
         for trial in ended:
-            end_abandoned(layout.work(trial.id))
+            end_abandoned(self._layout.work(trial.id))
         return ended
 
     def shutdown(self) -> None:
@@ -100,7 +107,7 @@ class RayExecutor:
         except ray.exceptions.RayTaskError as error:
             raise TrialBug(str(error)) from error
         except ray.exceptions.RayError as error:
-            end_abandoned(RunLayout(folder=self._context.folder).work(trial.id))
+            end_abandoned(self._layout.work(trial.id))
             reason = str(error).strip().splitlines()[0]
             failure = Failure(stage="lost", cause="lost", message=f"its Ray worker was lost: {reason}")
             return failed_record(trial, failure, started_s, self._context.environment.sha256)
@@ -111,10 +118,10 @@ class RayExecutor:
         return TrialRecord.model_validate_json(content[0])
 
 
-def _run(assignment: str, environment: dict[str, str] | None) -> tuple[str, ...]:
+def _run(assignment: str, environment: dict[str, str] | None, *, hush: bool) -> tuple[str, ...]:
     """Run one trial, inside a Ray worker: a simulated one here, any other in a process of its own.
 
-    ``environment`` None: the worker's own rules.
+    ``environment`` None: the worker's own rules. ``hush``: Ray is the driver's own, and pauses meanwhile.
     Returns what happened as text: an exception's class might not be known where it arrives.
     """
     read = Assignment.model_validate_json(assignment)
@@ -122,7 +129,7 @@ def _run(assignment: str, environment: dict[str, str] | None) -> tuple[str, ...]
         with tempfile.TemporaryDirectory(prefix="autotune-simulating-") as folder:
             return answer(assignment, Path(folder) / "trial.json")
     try:
-        record = run_in_process(read, environment or trial_environment())
+        record = run_in_process(read, environment or trial_environment(), hushed if hush else contextlib.nullcontext)
     except UserError as error:
         return "mistake", error.problem, error.remedy
     except TrialBug as error:
@@ -157,8 +164,19 @@ class _Ray:
         self.wait_until_ready()
         return self._task
 
+    @property
+    def ours(self) -> bool:
+        """Whether it was started here, and for nothing else."""
+        return self._started and self._address is None
+
+    def wake(self) -> None:
+        """Let its daemons go on, should they be paused."""
+        if self.ours:
+            wake(daemons_of(psutil.Process()))
+
     def stop(self) -> None:
         """Shut Ray down. Calling it again does nothing."""
+        self.wake()
         self._stop.set()
         self._thread.join()
         shutil.rmtree(self._folder, ignore_errors=True)
