@@ -12,7 +12,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
 
-__all__ = ["reach_of", "reaches", "widened"]
+__all__ = ["reach_of", "reaches", "spanning", "widened"]
 
 _LEVEL = 0.975  # two-sided 95 %
 _MOST_RANGES = 1.5
@@ -58,6 +58,26 @@ def widened(metrics: Mapping[str, Value], reach: Mapping[str, float]) -> dict[st
     those of the next minute.
     """
     return {name: _widened(value, math.exp(reach.get(name, 0.0))) for name, value in metrics.items()}
+
+
+def spanning(ratios: Mapping[str, Value], repeats: Sequence[TrialRecord]) -> dict[str, Value]:
+    """The ratios with intervals that reach to what any of the ``repeats`` read, the same pair in other processes.
+
+    Two processes of one model differ for good (where their memory lies, which CPUs their threads got), which no number of
+    rounds in them shows.
+    """
+    seen = [record.measurement.ratios for record in repeats if record.measurement]
+    return {name: _spanning(value, [one[name] for one in seen if name in one]) for name, value in ratios.items()}
+
+
+def _spanning(value: Value, repeats: Sequence[Value]) -> Value:
+    read = [one.value for one in repeats if one.value is not None]
+    if not read or value.low is None or value.high is None:
+        return value
+    low, high = min(value.low, *read), max(value.high, *read)
+    if (low, high) == (value.low, value.high):
+        return value
+    return value.model_copy(update={"low": low, "high": high})
 
 
 def _place(record: TrialRecord) -> tuple[str, Candidate]:

@@ -9,7 +9,7 @@ from autotune.core.plan import Plan
 from autotune.core.trial import Measurement, Trial, TrialRecord
 from autotune.core.values import Value
 from autotune.searching import front_of
-from autotune.searching.spread import reach_of, reaches, widened
+from autotune.searching.spread import reach_of, reaches, spanning, widened
 from autotune.testing.fake_search import fake_search
 
 BASELINE = fake_search().space.baseline
@@ -93,3 +93,21 @@ def test_the_front_shows_intervals_that_reach_as_far_as_the_machine_moved():
     assert calm["latency_p50"].high == pytest.approx(1.01)
     assert moved["latency_p50"].high > 1.1
     assert moved["fidelity"].high == 1.0
+
+
+def paired(number, ratio):
+    value = Value(value=ratio, unit="1", low=ratio * 0.98, high=ratio * 1.02)
+    record = repeat(number, 1.0, "front")
+    return record.model_copy(update={"outcome": record.outcome.model_copy(update={"ratios": {"latency_p50": value}})})
+
+
+def test_a_ratio_reaches_to_what_the_same_pair_read_in_other_processes():
+    latest = paired(3, 0.5)
+    shown = spanning(latest.outcome.ratios, [paired(1, 0.54), paired(2, 0.495), latest])["latency_p50"]
+    assert (shown.low, shown.value, shown.high) == (pytest.approx(0.49), 0.5, 0.54)
+    assert spanning(latest.outcome.ratios, [latest]) == latest.outcome.ratios
+
+
+def test_a_ratio_without_an_interval_is_given_none():
+    peak = {"memory": Value(value=1.2, unit="1", n=1)}
+    assert spanning(peak, [paired(1, 0.5)]) == peak
