@@ -12,6 +12,7 @@ import typer
 
 import autotune
 from autotune.cli import clean, doctor, export, front, gate, listings, pick, search, simulate, spaces, sync, ui, verify
+from autotune.cli.commands import Commands
 from autotune.cli.signals import end_quietly, ending_in_order
 from autotune.core.errors import ExitCode, UserError
 from autotune.core.surroundings import explained
@@ -21,6 +22,7 @@ __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="autotune",
+    cls=Commands,
     help="Find the fastest, cheapest, most frugal and most accurate ways to run a model, measured on your hardware.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

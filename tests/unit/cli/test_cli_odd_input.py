@@ -28,6 +28,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 ODD = {
+    "an option in place of a value": (
+        ["search", "model.onnx", "--tracking-uri", "--dry-run"],
+        "--tracking-uri needs a value",
+    ),
+    "help in place of a value": (["verify", "folder", "--budget", "--help"], "--budget needs a value"),
     "a run whose search.json is cut short": (["front", "half"], "search.json"),
     "a circle of links as a run": (["export", "circle", "-o", "out"], "circle"),
     "a port beyond all ports": (["ui", "--print", "--port", "99999"], "port"),
