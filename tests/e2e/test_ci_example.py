@@ -32,7 +32,7 @@ def shell(script: str, cwd: Path, **variables: str) -> subprocess.CompletedProce
     """As GitHub runs a step: ``bash -e``, stopping at the first command that fails."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "GITHUB_"))}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    quick = {"SEARCH_BUDGET": "15s", "GATE_BUDGET": "4s", "GATE_MAX_BUDGET": "8s"}
+    quick = {"SEARCH_BUDGET": "10s", "GATE_BUDGET": "2s", "GATE_MAX_BUDGET": "4s"}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=cwd,
@@ -131,7 +131,7 @@ def test_the_action_runs_the_gate_with_its_inputs(with_baseline: Path, tmp_path:
         action["inputs"]
     )
     given = {name: str(action["inputs"][text[11:-3]].get("default", "")) for name, text in step["env"].items()}
-    given |= {"MODEL": "model.onnx", "BASELINE": "baseline", "DATA": "data.npz", "BUDGET": "4s", "MAX_BUDGET": "4s"}
+    given |= {"MODEL": "model.onnx", "BASELINE": "baseline", "DATA": "data.npz", "BUDGET": "2s", "MAX_BUDGET": "2s"}
     given |= {"TOLERANCES": "latency_p50=90%\nthroughput=80%\n", "GITHUB_OUTPUT": str(tmp_path / "output")}
     done = shell(step["run"], with_baseline, **given)
     report = json.loads((with_baseline / "autotune-gate" / "gate.json").read_text())

@@ -21,8 +21,8 @@ from benchmarks.stranger import action_step, flags, gate_workflow, page_commands
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {
-    "search": ["--budget", "30s", "--trials", "2", "--executor", "process"],
-    "verify": ["--budget", "6s"],
+    "search": ["--budget", "12s", "--trials", "2", "--executor", "process"],
+    "verify": ["--budget", "3s"],
     "gate": ["--budget", "4s", "--max-budget", "4s"],
 }
 
@@ -97,5 +97,5 @@ def test_the_tutorial_works_from_its_first_command_to_its_last(tmp_path: Path) -
     assert len(lines) >= 7
     for line in lines:
         done = shell(shortened(line), tmp_path)
-        judges = "verify" in line or "gate" in line  # in six seconds, on any machine: a verdict, whichever
+        judges = "verify" in line or "gate" in line  # in three seconds, on any machine: a verdict, whichever
         assert done.returncode in ({0, 1, 4} if judges else {0}), f"{line}\n{done.stdout}\n{done.stderr}"

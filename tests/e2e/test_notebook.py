@@ -21,7 +21,7 @@ def test_every_cell_runs_and_the_front_draws_itself(tmp_path: Path) -> None:
     checks += (
         "assert sum(record.trial.purpose != 'front' for record in run.records()) == 1\nassert logits.shape == (1, 10)\n"
     )
-    script = program.replace("trials=12", "trials=1").replace('budget="2m"', 'budget="15s"') + f"\n{checks}"
+    script = program.replace("trials=12", "trials=1").replace('budget="2m"', 'budget="10s"') + f"\n{checks}"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False
     )

@@ -44,7 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(place: Path, autotune: Command) -> Path:
     """A search by Ray workers, tracked in a local store."""
-    out = autotune(*SEARCH, "--trials", "3", "--budget", "45s", "-o", "run", "--json", cwd=place)
+    out = autotune(*SEARCH, "--trials", "3", "--budget", "20s", "-o", "run", "--json", cwd=place)
     assert json.loads(out)["schema"] == "autotune/front/1"
     return place / "run"
 
@@ -87,7 +87,7 @@ def test_a_picked_point_is_exported_runs_alone_and_is_kept(place: Path, run: Pat
     )
     assert alone.returncode == 0, alone.stderr
     # what it says of speed depends on who else uses the machine; what it says of the files and the outputs does not
-    report = json.loads(autotune("verify", "deploy", "--json", "--budget", "10s", cwd=place, codes=(0, 1, 4)))
+    report = json.loads(autotune("verify", "deploy", "--json", "--budget", "4s", cwd=place, codes=(0, 1, 4)))
     verdicts = {entry["metric"]: entry["verdict"] for entry in report["compared"]}
     assert {verdicts["outputs"], verdicts["fidelity"], verdicts["size"]} == {"kept"}
 

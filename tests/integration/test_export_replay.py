@@ -25,8 +25,6 @@ from autotune.replay.folder import read_exported
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
-pytestmark = pytest.mark.alone
-
 SETTINGS = SessionSettings(
     options={
         "graph_optimization_level": "ORT_ENABLE_ALL",
@@ -174,7 +172,7 @@ def test_damaged_model_is_a_users_error(exported: Path) -> None:
 
 
 def test_unchanged_export_is_kept_side_by_side(exported: Path) -> None:
-    report = verify(exported, budget_s=2)
+    report = verify(exported, budget_s=1)
     assert verdicts(report)["outputs"] == verdicts(report)["fidelity"] == verdicts(report)["size"] == "kept"
     latency = next(entry for entry in report.compared if entry.metric == "latency_p50")
     assert latency.how == "side by side"
@@ -184,7 +182,7 @@ def test_unchanged_export_is_kept_side_by_side(exported: Path) -> None:
 def test_other_host_is_not_judged_by_speed_but_by_quality_and_size(exported: Path) -> None:
     config = json.loads((exported / "config.json").read_text())
     change_config(exported, environment=config["environment"] | {"cpu_model": "another CPU"})
-    report = verify(exported, budget_s=2)
+    report = verify(exported, budget_s=1)
     assert verdicts(report) == {"outputs": "kept", "fidelity": "kept", "size": "kept", "latency_p50": "another machine"}
     assert report.exit_code == ExitCode.INCONCLUSIVE
     assert report.attempts == 0
@@ -192,14 +190,14 @@ def test_other_host_is_not_judged_by_speed_but_by_quality_and_size(exported: Pat
 
 def test_replaced_weights_break_fidelity(exported: Path) -> None:
     mlp(exported / "mlp.onnx", hidden=512, features=64, seed=9)
-    report = verify(exported, budget_s=2)
+    report = verify(exported, budget_s=1)
     assert report.verdict == "broken"
     assert "broken" in (verdicts(report)["outputs"], verdicts(report).get("fidelity"))
 
 
 def test_model_that_does_not_open_is_broken_with_its_reason(exported: Path) -> None:
     (exported / "mlp.onnx").write_bytes(b"junk")
-    report = verify(exported, budget_s=2)
+    report = verify(exported, budget_s=1)
     assert report.verdict == "broken"
     assert "does not open" in report.compared[0].reason
 
@@ -219,10 +217,10 @@ def test_verify_and_load_need_no_spoke_and_no_search_library(exported: Path) -> 
 
 def test_original_left_out_can_be_given(tmp_path: Path, model: Path) -> None:
     folder = write(tmp_path / "deploy", model, original=False)
-    alone = verify(folder, budget_s=2)
+    alone = verify(folder, budget_s=1)
     assert "not at hand" in " ".join(alone.notes)
     assert {entry.how for entry in alone.compared if entry.metric == "latency_p50"} == {"absolute"}
-    paired = verify(folder, budget_s=2, original=model)
+    paired = verify(folder, budget_s=1, original=model)
     assert {entry.how for entry in paired.compared if entry.metric == "latency_p50"} == {"side by side"}
 
 
@@ -234,7 +232,7 @@ def test_another_model_is_refused_as_the_original(exported: Path, tmp_path: Path
 
 def test_folder_without_samples_is_replayed_on_generated_inputs(tmp_path: Path, model: Path) -> None:
     folder = write(tmp_path / "deploy", model, samples=False)
-    report = verify(folder, budget_s=2)
+    report = verify(folder, budget_s=1)
     assert verdicts(report)["outputs"] == "kept"
     assert read_exported(folder).files == ("mlp.onnx",)
 
@@ -255,9 +253,9 @@ def test_labelled_data_let_accuracy_be_checked(tmp_path: Path, model: Path) -> N
         promise=config["promise"],
         quality=config["quality"] | {"name": "accuracy", "metric": "top1", "data_sha256": sha256},
     )
-    without = verify(folder, budget_s=2)
+    without = verify(folder, budget_s=1)
     assert verdicts(without)["accuracy"] == "not compared"
-    given = verify(folder, budget_s=2, data=str(tmp_path / "data.npz"))
+    given = verify(folder, budget_s=1, data=str(tmp_path / "data.npz"))
     assert {entry.how: entry.verdict for entry in given.compared if entry.metric == "accuracy"} == {
         "on the data": "kept"
     }

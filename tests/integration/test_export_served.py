@@ -30,8 +30,6 @@ from autotune.models import read_model
 from autotune.testing.onnx_models import mlp
 from autotune.testing.sample_search import sample_front, sample_search
 
-pytestmark = pytest.mark.alone
-
 POLICY = Batching(max_batch=8, delay_s=0.005, instances=2)
 LOAD = Workload(
     name="w", phases=(Phase(scenario="server", rate_per_s=200, duration_s=0.5, limits=("latency_p90<=1s",)),)
@@ -127,12 +125,14 @@ def test_the_folder_alone_serves_the_open_inference_protocol(exported: Path, add
     assert np.allclose(np.asarray(output["data"]).reshape(output["shape"]), expected, atol=1e-5)
 
 
+@pytest.mark.alone
 def test_a_promise_under_load_is_measured_again(exported: Path) -> None:
     compared = {entry.metric: entry for entry in verify(exported, budget_s=4).compared}
     assert compared["response_p50"].found is not None
     assert compared["response_p50"].verdict == "kept"
 
 
+@pytest.mark.alone
 def test_a_running_server_is_verified_by_its_address(exported: Path, address: str) -> None:
     report = verify_server(exported, address, budget_s=5)
     assert {entry.metric: entry.verdict for entry in report.compared} == {"outputs": "kept", "response_p50": "kept"}

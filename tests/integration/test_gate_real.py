@@ -31,8 +31,6 @@ from autotune.models import read_model
 from autotune.testing.onnx_models import embedding, mlp, node, save, value, weight
 from autotune.testing.sample_search import sample_front, sample_search
 
-pytestmark = pytest.mark.alone
-
 SETTINGS = SessionSettings(
     options={"intra_op_num_threads": 1},
     config_entries={"session.intra_op.allow_spinning": "0"},
@@ -93,15 +91,16 @@ def export_with(
 
 
 def quick(head: Path | str, baseline: Path | str, **options: Any) -> GateReport:
-    return gate(GateRequest(str(head), str(baseline), **({"budget_s": 4.0, "max_budget_s": 8.0} | options)))
+    return gate(GateRequest(str(head), str(baseline), **({"budget_s": 1.0, "max_budget_s": 2.0} | options)))
 
 
 def standings(report: GateReport) -> dict[str, str]:
     return {entry.metric: entry.standing for entry in report.compared}
 
 
+@pytest.mark.alone
 def test_a_folder_against_itself_does_not_fail(baseline: Path) -> None:
-    report = quick(baseline, baseline)
+    report = quick(baseline, baseline, budget_s=4.0, max_budget_s=8.0)
     assert report.verdict != "failed"
     assert standings(report)["fidelity"] == standings(report)["size"] == "within"
     assert report.promise == "this machine"
@@ -117,6 +116,7 @@ def test_a_model_is_built_with_the_baselines_candidate(baseline: Path, model: Pa
     assert standings(report)["fidelity"] == "within"
 
 
+@pytest.mark.alone
 def test_a_much_slower_and_larger_model_fails(baseline: Path, tmp_path: Path) -> None:
     larger = mlp(tmp_path / "larger.onnx", hidden=LARGE * 4, features=64)
     report = quick(larger, baseline, budget_s=10.0, max_budget_s=60.0, tolerances={"size": 1000.0})
@@ -135,9 +135,9 @@ def test_as_is_takes_the_file_and_holds_it_against_the_baselines_original(baseli
 def test_accuracy_is_compared_on_the_samples_labels(tmp_path: Path, model: Path) -> None:
     baseline = export(tmp_path / "baseline", model, name="accuracy")
     other = mlp(tmp_path / "other.onnx", hidden=SMALL, features=64, seed=40)
-    report = quick(other, baseline, budget_s=1.0, max_budget_s=1.0)
+    report = quick(other, baseline)
     assert standings(report)["accuracy"] == "worse"
-    assert standings(quick(model, baseline, budget_s=1.0, max_budget_s=1.0))["accuracy"] == "within"
+    assert standings(quick(model, baseline))["accuracy"] == "within"
 
 
 def test_a_model_that_cannot_be_read_is_the_persons_mistake_and_one_that_does_not_fit_fails(
@@ -177,9 +177,10 @@ def test_an_accepted_change_passes_afterwards_and_lies_in_the_baselines_folder(b
     assert "bigger vocabulary" in next(entry.reason for entry in after.compared if entry.metric == "size")
 
 
+@pytest.mark.alone
 def test_nothing_is_accepted_when_something_else_failed(baseline: Path, tmp_path: Path) -> None:
     larger = mlp(tmp_path / "larger.onnx", hidden=LARGE, features=64)
-    report = quick(larger, baseline, accepting={"latency_p50": "slower"})
+    report = quick(larger, baseline, budget_s=4.0, max_budget_s=60.0, accepting={"latency_p50": "slower"})
     assert report.verdict == "failed"
     assert not (baseline / "accepted.json").exists()
 
@@ -284,7 +285,7 @@ def test_a_model_without_inputs_is_verified_and_gated(tmp_path: Path) -> None:
     baseline = export_with(tmp_path / "baseline", constant, [({}, [None])] * 4)
     verified = {entry.metric: entry.verdict for entry in verify(baseline, budget_s=1.0).compared}
     assert verified["outputs"] == "kept"
-    report = quick(constant, baseline, budget_s=1.0, max_budget_s=1.0)
+    report = quick(constant, baseline)
     assert report.verdict != "failed"
     assert standings(report)["fidelity"] == "within"
 
@@ -299,7 +300,7 @@ def test_a_load_that_mixes_sizes_is_verified_and_gated(tmp_path: Path) -> None:
     (baseline / "config.json").write_text(json.dumps(config))
     verified = {entry.metric: entry for entry in verify(baseline, budget_s=1.0).compared}
     assert verified["latency_p50"].how == "side by side"
-    assert "latency_p50" in standings(quick(model, baseline, budget_s=1.0, max_budget_s=1.0))
+    assert "latency_p50" in standings(quick(model, baseline))
     config["promise"]["workload"]["phases"][0]["shapes"][0]["dims"] = {"gone": 4}
     (baseline / "config.json").write_text(json.dumps(config))
     with pytest.raises(UserError, match="does not name"):

@@ -19,8 +19,6 @@ from autotune.core.workload import Phase
 from autotune.measure import Against, PhaseLoad, measure
 from autotune.measure.session_process import SessionProcess
 
-pytestmark = pytest.mark.alone
-
 OPENER = """
 import numpy as np
 

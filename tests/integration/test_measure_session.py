@@ -18,8 +18,6 @@ from autotune.core.errors import MeasureError, OpenError, TrialError
 from autotune.core.samples import Requests
 from autotune.measure.session_process import SessionProcess
 
-pytestmark = pytest.mark.alone
-
 OPENERS = """
 import ctypes, os, sys, time
 import numpy as np

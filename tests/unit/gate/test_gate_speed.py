@@ -17,14 +17,14 @@ def entry(report: GateReport, metric: str) -> Compared:
 
 
 def test_the_same_model_passes_on_a_machine_that_drifts(gates: SimpleNamespace) -> None:
-    verdicts = [gates.run(seed=seed).verdict for seed in range(20)]
-    assert verdicts.count("passed") >= 18
+    verdicts = [gates.run(seed=seed).verdict for seed in range(12)]
+    assert verdicts.count("passed") >= 11
     assert "failed" not in verdicts
 
 
 def test_a_fifth_slower_fails(gates: SimpleNamespace) -> None:
-    reports = [gates.run(gates.Model(base_s=SLOWER), seed=seed) for seed in range(20)]
-    assert [report.verdict for report in reports] == ["failed"] * 20
+    reports = [gates.run(gates.Model(base_s=SLOWER), seed=seed) for seed in range(12)]
+    assert [report.verdict for report in reports] == ["failed"] * 12
     assert reports[0].exit_code() == ExitCode.BROKEN
     loss = entry(reports[0], "latency_p50").loss
     assert loss is not None
@@ -34,8 +34,8 @@ def test_a_fifth_slower_fails(gates: SimpleNamespace) -> None:
 
 
 def test_a_tenth_slower_fails(gates: SimpleNamespace) -> None:
-    verdicts = [gates.run(gates.Model(base_s=5e-3 * 1.1), seed=seed).verdict for seed in range(20)]
-    assert verdicts.count("failed") >= 19
+    verdicts = [gates.run(gates.Model(base_s=5e-3 * 1.1), seed=seed).verdict for seed in range(12)]
+    assert verdicts.count("failed") >= 11
 
 
 def test_a_failure_is_found_twice_in_fresh_processes(gates: SimpleNamespace) -> None:
