@@ -48,6 +48,7 @@ _KNOWN = (
         "energy_per_token",
         "power",
         "battery_life",
+        "lead_time",
         "memory",
         "cost_per_million_tokens",
         "cost_per_month",

@@ -18,7 +18,7 @@ __all__ = ["graph_limits", "graph_load", "graph_objectives", "graph_remarks", "r
 
 _LOADS = ("single_stream", "offline")
 _OF_PHASE = {"single_stream": ("latency_p50",), "offline": ("throughput",)}
-_ALWAYS = ("energy", "power", "battery_life", "memory", "size", "cost_per_million_items", "cost_per_month")
+_ALWAYS = ("energy", "power", "battery_life", "lead_time", "memory", "size", "cost_per_million_items", "cost_per_month")
 _GOALS = {
     "latency": ("latency_p50", "energy"),
     "throughput": ("throughput", "memory"),

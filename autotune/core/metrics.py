@@ -26,7 +26,17 @@ class Metric(Frozen):
     @property
     def shown_name(self) -> str:
         """The name with the unit people read, as MLflow shows it: ``latency_p50_ms``."""
-        suffix = {"ms": "ms", "mJ": "mj", "MB": "mb", "/s": "per_s", "s": "s", "h": "h", "W": "w", "USD": "usd"}
+        suffix = {
+            "ms": "ms",
+            "mJ": "mj",
+            "MB": "mb",
+            "/s": "per_s",
+            "s": "s",
+            "h": "h",
+            "d": "d",
+            "W": "w",
+            "USD": "usd",
+        }
         return f"{self.name}_{suffix[self.shown_unit]}" if self.shown_unit in suffix else self.name
 
     @property
@@ -47,6 +57,7 @@ FAMILIES: dict[str, tuple[str, Goal, str, float, str]] = {
     "itl_p": ("s", "min", "ms", 1e3, "inter-token latency"),
     "response_p": ("s", "min", "ms", 1e3, "response time"),
     "load_time": ("s", "min", "s", 1.0, "load time"),
+    "lead_time": ("s", "min", "d", 1 / 86400, "lead time"),
     "build_time": ("s", "min", "s", 1.0, "build time"),
     "throughput": ("1/s", "max", "/s", 1.0, "throughput"),
     "output_throughput": ("1/s", "max", "/s", 1.0, "output throughput"),

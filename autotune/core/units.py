@@ -18,6 +18,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
     "min": ("s", 60.0),
     "h": ("s", 3600.0),
+    "d": ("s", 86400.0),
     "B": ("bytes", 1.0),
     "kB": ("bytes", 1e3),
     "MB": ("bytes", 1e6),

@@ -34,6 +34,15 @@ class ServedModel:
     resource: str
     candidate: Mapping[str, Scalar]
 
+    @property
+    def checkpoint(self) -> str:
+        """What has to be there: ``"a checkpoint quantised to int4"``."""
+        pattern = str(self.candidate.get("sparsity", "none"))
+        needs = [f"quantised to {self.precision}"] if self.quantised else []
+        if pattern != "none":
+            needs.append(f"pruned to {pattern}, and an engine that has kernels for it")
+        return f"a checkpoint {' and '.join(needs)}" if needs else "the model's checkpoint"
+
 
 def served_model(point: Point, device: DeviceSpec, model: str) -> ServedModel:
     """Read the point. Raises ``UserError`` for what no engine serves as it was simulated."""

@@ -71,12 +71,11 @@ def write_serving(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _readme(served: ServedModel, format: str) -> str:
-    checkpoint = f"a checkpoint quantised to {served.precision}" if served.quantised else "the model's checkpoint"
     return f"""# {served.model} on {served.replicas} × {served.devices} {served.device}, for {format}
 
 Chosen by simulation: nothing of this has been measured, and `promise.json` says `estimated` of every number.
 
-Where the files say `{served.model}`, put the path or the Hugging Face id of {checkpoint}.
+Where the files say `{served.model}`, put the path or the Hugging Face id of {served.checkpoint}.
 {_copies(served, format)}"""
 
 

@@ -33,7 +33,15 @@ _JUDGED = (*DEFAULTS, "energy", "latency_p90", "latency_p99", "response_p90", "r
 _TIMES = ("latency_p", "response_p")
 _SIMULATED = (
     *("ttft_p", "tpot_p", "itl_p", "output_throughput", "utilisation", "kv_waste"),
-    *("energy_per_token", "power", "battery_life", "cost_per_million_tokens", "cost_per_month", "device_count"),
+    *(
+        "energy_per_token",
+        "power",
+        "battery_life",
+        "lead_time",
+        "cost_per_million_tokens",
+        "cost_per_month",
+        "device_count",
+    ),
 )
 _TOLERANCE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*")
 

@@ -11,6 +11,7 @@ from autotune_backends.simulated.operators.efficiency import compute_peak, lacki
 from autotune_backends.simulated.precision import PRECISIONS
 from autotune_backends.simulated.step_costs import Infeasible, step_costs
 from autotune_backends.simulated.transformers import TransformerModel
+from autotune_backends.simulated.transformers.kept_accuracy import OWN_ACCURACY
 
 __all__ = ["language_offer"]
 
@@ -36,10 +37,11 @@ def language_offer(backend: str, model: TransformerModel, device: SimulatedDevic
         lacks.append(
             Omission(parameter="pp", values=_STAGES[1:], reason=f"the model fits {device.name} without stages")
         )
-    if device.sparsity:
-        lacks.append(Omission(parameter="sparsity", reason="what it costs in accuracy is not known for this model"))
+    sparse, unknown = _sparsity(model, device)
+    lacks += unknown
     parameters = (
         Parameter(name="precision", choices=formats, affects="build", doc="format of weights and products"),
+        *sparse,
         Parameter(name="kv_precision", choices=_kv_formats(device), doc="format of the KV cache; auto: 16 bits"),
         Parameter(name="tp", choices=tuple(sizes), doc="devices that every layer is divided over"),
         Parameter(name="pp", choices=tuple(stages), doc="stages that the layers are divided into"),
@@ -69,6 +71,25 @@ def _formats(device: SimulatedDevice) -> tuple[tuple[Scalar, ...], list[Omission
         else:
             lacks.append(Omission(parameter="precision", values=(name,), reason=lacking(device, PRECISIONS[name])))
     return tuple(able), lacks
+
+
+def _sparsity(model: TransformerModel, device: SimulatedDevice) -> tuple[list[Parameter], list[Omission]]:
+    """Patterns that the device has units for and the model's owner has pruned it to.
+
+    What others published is of other models, pruned without training, which lost half of what they knew: it prices a question
+    (``autotune simulate``) and is no reason to offer a model that nobody has.
+    """
+    pruned = {row.sparsity for row in model.kept}
+    known = tuple(pattern for pattern in device.sparsity if pattern in pruned)
+    lacks = [
+        Omission(
+            parameter="sparsity", values=(pattern,), reason=f"{OWN_ACCURACY} of the model does not say what it keeps"
+        )
+        for pattern in device.sparsity
+        if pattern not in known
+    ]
+    doc = "pattern of the weights that were pruned"
+    return [Parameter(name="sparsity", choices=("none", *known), affects="build", doc=doc)] if known else [], lacks
 
 
 def _kv_formats(device: SimulatedDevice) -> tuple[Scalar, ...]:

@@ -44,13 +44,12 @@ def _predicted(number: int, row: Mapping[str, str], residuals: Callable[[str], S
     try:
         costs = point.costs()
         found = point.loop(costs)
-    except DoesNotFit as refusal:
-        nearest = nearest_fit(point.model, point.device, point.candidate)
-        return {**row, **added, "reason": "; ".join(filter(None, (refusal.problem, nearest)))}
+    except (DoesNotFit, ValueError) as refusal:  # the latter: weights fit, and not one request's cache beside them
+        tokens = point.input_tokens + point.output_tokens
+        nearest = nearest_fit(point.model, point.device, point.candidate, tokens)
+        return {**row, **added, "reason": "; ".join(filter(None, (str(refusal), nearest)))}
     except Infeasible as refusal:
         return {**row, **added, "reason": refusal.problem}
-    except ValueError as refusal:
-        return {**row, **added, "reason": str(refusal)}
     except UserError as error:
         raise UserError(f"row {number}: {error.problem}", error.remedy) from error
     served = point.model.name, costs.engine.name

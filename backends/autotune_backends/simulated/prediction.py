@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from autotune.core.candidate import Candidate
-from autotune.core.errors import BuildError
+from autotune.core.errors import BuildError, MeasureError
 from autotune.core.limits import Limit
 from autotune.core.ownership import Ownership
 from autotune.core.values import Value
@@ -22,6 +22,7 @@ from autotune_backends.simulated.nearest_fit import nearest_fit
 from autotune_backends.simulated.run_metrics import run_metrics
 from autotune_backends.simulated.serving import ServingResult, simulate_pair, simulate_serving
 from autotune_backends.simulated.serving.policy import policy_of
+from autotune_backends.simulated.serving.simulate import RequestTooLong
 from autotune_backends.simulated.serving.transfer import Link
 from autotune_backends.simulated.step_costs import DoesNotFit, Unsupported
 from autotune_backends.simulated.transformers import TransformerModel
@@ -84,9 +85,14 @@ def predict(
     slower = math.exp(deviations * max(one.step.sigma for one in known))
     counts = [one.count for one in known]
     runs = []
-    for ahead in (1.0, slower, 1 / slower):
-        factors = [ahead * one.step.factor for one in known]
-        runs.append(run_metrics(_served(groups, link, factors, candidate, workload, seed), groups, limits, own, counts))
+    try:
+        for ahead in (1.0, slower, 1 / slower):
+            factors = [ahead * one.step.factor for one in known]
+            served = _served(groups, link, factors, candidate, workload, seed)
+            runs.append(run_metrics(served, groups, limits, own, counts))
+    except RequestTooLong as error:
+        nearest = nearest_fit(model, device, candidate, error.tokens)
+        raise MeasureError(error.cause, "; ".join(filter(None, (error.message, nearest)))) from error
     spread = {name: _spread([run[name] for run in runs if name in run]) for name in runs[0]}
     return {name: _corrected(name, value, known, deviations) for name, value in spread.items()} | _quality(
         model, candidate
@@ -131,7 +137,7 @@ def _priced(
         groups = groups_of(model, device, candidate)
         link = link_between(model, groups[0], groups[1], candidate) if len(groups) > 1 else None
     except DoesNotFit as error:
-        nearest = nearest_fit(model, device, candidate) if candidate.get("decode_device", "none") == "none" else ""
+        nearest = nearest_fit(model, device, candidate)
         raise BuildError("out_of_memory", "; ".join(filter(None, (error.problem, nearest)))) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error

@@ -12,6 +12,7 @@ from autotune.core.values import Value
 from autotune_backends.simulated.calibration import calibrated_on
 from autotune_backends.simulated.costing import HourlyCost, hourly_cost
 from autotune_backends.simulated.groups import Group
+from autotune_backends.simulated.lead_time import lead_time
 from autotune_backends.simulated.power import battery_life
 from autotune_backends.simulated.serving import ServingResult, metrics
 from autotune_backends.simulated.serving.result import Counters
@@ -55,10 +56,14 @@ def run_metrics(
         extra["cost_per_million_tokens"] = hourly.usd / 3600 * result.span_s / tokens * 1e6
     paid = dict.fromkeys(_COSTS, hourly.basis) if hourly is not None else {}
     basis = " and ".join(map(_layout, groups))
-    return found | {
-        name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=paid.get(name, basis))
-        for name, number in extra.items()
-    }
+    return (
+        found
+        | lead_time([group.device for group in groups])
+        | {
+            name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=paid.get(name, basis))
+            for name, number in extra.items()
+        }
+    )
 
 
 def _said(group: Group, points: int) -> str:

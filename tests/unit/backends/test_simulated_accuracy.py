@@ -7,6 +7,8 @@ import pytest
 from autotune.core.errors import UserError
 from autotune_backends.simulated.accuracy import published_accuracy
 from autotune_backends.simulated.described import facts_of
+from autotune_backends.simulated.devices import device_named
+from autotune_backends.simulated.offers import language_offer
 from autotune_backends.simulated.transformers import model_named
 
 EIGHT, SEVENTY = model_named("llama-3.1-8b"), model_named("llama-3.1-70b")
@@ -69,6 +71,20 @@ def test_what_the_owner_measured_counts_before_what_others_published(tmp_path: P
     other = published_accuracy(model, "fp8")
     assert other is not None
     assert other.basis.startswith("carried over")
+
+
+def test_a_pattern_is_searched_where_the_owner_says_what_it_keeps_and_the_device_has_units_for_it(
+    tmp_path: Path,
+) -> None:
+    pruned = model_named(own_model(tmp_path / "mine", '- {sparsity: "2:4", kept: 0.98, source: ours}\n'))
+    offer = language_offer("simulated", pruned, device_named("h100-sxm"))
+    parameter = offer.parameter("sparsity")
+    assert parameter is not None
+    assert parameter.choices == ("none", "2:4")
+    for model, device in ((EIGHT, "h100-sxm"), (pruned, "mi300x"), (pruned, "tpu-v5e")):
+        there = language_offer("simulated", model, device_named(device))
+        assert (there.parameter("sparsity") is None) == (model is EIGHT or device == "tpu-v5e")
+        assert any(one.parameter == "sparsity" for one in there.omissions) == (model is EIGHT)
 
 
 def test_other_figures_of_the_owner_make_another_model_of_it(tmp_path: Path) -> None:

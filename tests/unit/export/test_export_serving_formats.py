@@ -45,6 +45,14 @@ def test_whatever_was_simulated_is_only_estimated_of_a_server(format: str, writt
     assert all("estimated" in text for name, text in files.items() if name.endswith((".yaml", ".pbtxt")))
 
 
+def test_a_pattern_of_pruned_weights_says_that_the_checkpoint_must_have_it(
+    simulated_point: Point, h100: DeviceSpec
+) -> None:
+    assert "pruned" not in served_model(simulated_point, h100, "m").checkpoint
+    pruned = served_model(changed(simulated_point, sparsity="2:4"), h100, "m")
+    assert pruned.checkpoint.startswith("a checkpoint pruned to 2:4")
+
+
 def test_a_format_of_one_server_says_how_many_are_needed(written: Written) -> None:
     assert "one of 3 equal servers" in written("vllm")["README.md"]
     assert "equal servers" not in written("kubernetes")["README.md"]
@@ -55,6 +63,7 @@ def test_a_format_that_no_loading_gives_says_that_the_checkpoint_must_have_it(
 ) -> None:
     served = served_model(changed(simulated_point, precision="int4"), h100, "m")
     assert served.quantised
+    assert served.checkpoint == "a checkpoint quantised to int4"
     assert "quantization" not in engine_arguments(served)
 
 

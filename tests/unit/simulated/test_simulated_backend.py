@@ -6,6 +6,7 @@ import pytest
 
 from autotune.core.candidate import Candidate
 from autotune.core.errors import BuildError, UserError
+from autotune.core.limits import parse_limit
 from autotune.core.ownership import Ownership
 from autotune.core.ports import Simulating
 from autotune.core.workload import BUILT_IN
@@ -100,7 +101,9 @@ def test_every_value_is_simulated_and_its_interval_holds_it() -> None:
     for name in ("ttft_p90", "tpot_p50", "output_throughput", "energy_per_token", "cost_per_million_tokens"):
         low, high = metrics[name].interval()
         assert low <= metrics[name].value <= high, name
-    assert {value.provenance for name, value in metrics.items() if name != "fidelity"} == {"simulated"}
+    assert {value.provenance for name, value in metrics.items() if name not in ("fidelity", "lead_time")} == {
+        "simulated"
+    }
 
 
 def test_what_a_precision_keeps_of_the_accuracy_is_published_or_unknown() -> None:
@@ -133,3 +136,12 @@ def test_a_battery_lasts_as_long_as_what_it_holds_at_that_power() -> None:
     assert life.value == pytest.approx(113e3 / found["power"].value)
     assert life.low < life.value < life.high
     assert "battery_life" not in BACKEND.simulate(SMALL, Candidate(), A100, CHAT)
+
+
+def test_the_lead_time_is_that_of_the_device_that_comes_last() -> None:
+    day = 86400.0
+    alone = BACKEND.simulate(SMALL, Candidate(), A100, CHAT)["lead_time"]
+    assert (alone.value, alone.provenance) == (30 * day, "estimated")
+    pair = BACKEND.simulate(SMALL, Candidate(decode_device="h200-sxm"), A100, CHAT)["lead_time"]
+    assert pair.value == 90 * day
+    assert parse_limit("lead_time<=45d").standing(pair) == "broken"

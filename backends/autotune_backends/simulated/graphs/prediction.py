@@ -16,7 +16,9 @@ from autotune.core.workload import Workload
 from autotune_backends.simulated.costing import hourly_cost
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import interval_of, sigma_of
+from autotune_backends.simulated.graphs.nearest_fit import nearest_graph_fit
 from autotune_backends.simulated.graphs.runs import ShapedRun, mean_seconds, median_seconds, shaped_runs
+from autotune_backends.simulated.lead_time import lead_time
 from autotune_backends.simulated.power import battery_life, device_power
 from autotune_backends.simulated.refusals import DoesNotFit, Unsupported
 
@@ -45,7 +47,8 @@ def predict_graph(
     try:
         phases = {str(phase.scenario): shaped_runs(model, device, candidate, phase) for phase in workload.phases}
     except DoesNotFit as error:
-        raise BuildError("out_of_memory", error.problem) from error
+        nearest = nearest_graph_fit(model, device, candidate, workload.phases)
+        raise BuildError("out_of_memory", "; ".join(filter(None, (error.problem, nearest)))) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error
     usual = "offline" if "offline" in phases else "single_stream"
@@ -91,7 +94,7 @@ class _Figures:
         found |= self._energy() | self._cost(own)
         if self.device.build_s is not None:
             found["build_time"] = self._exact("build_time", self.device.build_s)
-        return found
+        return found | lead_time([self.device])
 
     def _energy(self) -> dict[str, Value]:
         watts = self._watts()

@@ -17,7 +17,15 @@ from autotune_backends.simulated.serving.sending import requests_of
 from autotune_backends.simulated.serving.server import Server
 from autotune_backends.simulated.serving.transfer import Link
 
-__all__ = ["serve", "simulate_pair", "simulate_serving"]
+__all__ = ["RequestTooLong", "serve", "simulate_pair", "simulate_serving"]
+
+
+class RequestTooLong(MeasureError):
+    """A request's context alone does not fit in the KV memory; ``tokens`` is the longest's length."""
+
+    def __init__(self, tokens: int, room: int) -> None:
+        super().__init__("out_of_memory", f"a request of {tokens} tokens does not fit in KV memory for {room} tokens")
+        self.tokens = tokens
 
 
 def simulate_serving(
@@ -26,7 +34,7 @@ def simulate_serving(
     """Serve the workload's requests under the candidate's scheduling parameters (see ``policy``).
 
     The same arguments give the same result. Raises ``UserError`` for a workload or parameter that cannot be read, and
-    ``MeasureError`` (out_of_memory) when a request's context alone does not fit in the KV memory.
+    ``RequestTooLong`` when a request's context alone does not fit in the KV memory.
     """
     return serve(costs, policy_of(candidate), requests_of(workload, seed))
 
@@ -61,6 +69,4 @@ def _refuse_unfit(costs: ServingCosts, requests: Requests) -> None:
     longest = max(map(int.__add__, requests.inputs, requests.outputs))
     room = costs.kv_capacity_tokens // costs.page_tokens * costs.page_tokens
     if longest > room:
-        raise MeasureError(
-            "out_of_memory", f"a request of {longest} tokens does not fit in KV memory for {max(0, room)} tokens"
-        )
+        raise RequestTooLong(longest, max(0, room))
