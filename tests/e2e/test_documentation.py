@@ -21,7 +21,7 @@ from benchmarks.stranger import action_step, flags, gate_workflow, page_commands
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("README.md"))]
 QUICK = {
-    "search": ["--budget", "12s", "--trials", "2", "--executor", "process"],
+    "search": ["--budget", "20s", "--trials", "2", "--executor", "process"],
     "verify": ["--budget", "3s"],
     "gate": ["--budget", "4s", "--max-budget", "4s"],
 }

@@ -35,6 +35,7 @@ def test_a_language_model_is_searched_on_devices_that_are_not_here(searched: Pat
     for point in front["points"]:
         sources = {name: value["provenance"] for name, value in point["metrics"].items()}
         assert sources.pop("fidelity", "published") == "published"
+        assert sources.pop("lead_time", "estimated") == "estimated"
         assert set(sources.values()) == {"simulated"}
         assert point["metrics"]["ttft_p90"]["high"] <= 2.0
         assert point["artifact"] is None
