@@ -44,7 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(place: Path, autotune: Command) -> Path:
     """A search by Ray workers, tracked in a local store."""
-    out = autotune(*SEARCH, "--trials", "3", "--budget", "32s", "-o", "run", "--json", cwd=place)
+    out = autotune(*SEARCH, "--trials", "3", "--budget", "45s", "-o", "run", "--json", cwd=place)
     assert json.loads(out)["schema"] == "autotune/front/1"
     return place / "run"
 
