@@ -23,7 +23,7 @@ def test_a_killed_search_resumes_without_losing_or_repeating_a_trial(
         "--trials",
         "3",
         "--budget",
-        "20s",
+        "40s",
         "--executor",
         "process",
         "--no-tracking",
