@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from autotune.api.prepare import prepare
 from autotune.api.settings import SearchSettings
@@ -33,6 +34,7 @@ from autotune.runs.folder import RunFolder
 from autotune.runs.search_file import SearchFile
 from autotune_backends.onnxruntime.settings import session_settings
 from autotune_trials.ray_executor import RayExecutor
+from autotune_trials.ray_hush import daemons_of, paused
 from benchmarks.built_models import conv_stack
 from benchmarks.report import Figure, arguments, finish
 from benchmarks.subject import Subject, subject
@@ -196,8 +198,9 @@ def bare_settings(one: Bench, inputs: Path) -> str:
 
 
 def bare_s(told: str) -> float:
-    """The median latency that a bare process finds."""
-    done = subprocess.run([sys.executable, "-c", BARE, told], capture_output=True, text=True, check=True)
+    """The median latency that a bare process finds. Ray pauses, as it does while a trial runs."""
+    with paused(daemons_of(psutil.Process())):
+        done = subprocess.run([sys.executable, "-c", BARE, told], capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 

@@ -14,20 +14,22 @@ from collections.abc import Iterator, Sequence
 
 import psutil
 
-__all__ = ["daemons_of", "hushed", "wake"]
+__all__ = ["daemons_of", "hushed", "paused", "wake"]
 
 _PAUSE_S, _BREATH_S = 20.0, 0.3  # the shortest of their own timeouts is ten seconds, of which five must pass in a row
 _PACKAGE = "/ray/"
 
 
-@contextlib.contextmanager
-def hushed() -> Iterator[None]:
-    """Pause the driver's daemons, but for a breath every now and then. For a Ray worker on the driver's machine.
+def hushed() -> contextlib.AbstractContextManager[None]:
+    """Pause the driver's daemons. For a Ray worker on the driver's machine; should it be killed meanwhile, the driver wakes them."""
+    return paused(_daemons_here())
 
-    Should the worker be killed meanwhile, the driver wakes them.
-    """
+
+@contextlib.contextmanager
+def paused(daemons: Sequence[psutil.Process]) -> Iterator[None]:
+    """Pause them, but for a breath every now and then."""
     ended = threading.Event()
-    thread = threading.Thread(target=_pause, args=(_daemons_here(), ended), daemon=True)
+    thread = threading.Thread(target=_pause, args=(daemons, ended), daemon=True)
     thread.start()
     try:
         yield
