@@ -21,7 +21,7 @@ _PACKAGE = "/ray/"
 
 
 def hushed() -> contextlib.AbstractContextManager[None]:
-    """Pause the driver's daemons. For a Ray worker on the driver's machine; should it be killed meanwhile, the driver wakes them."""
+    """Pause the driver's daemons. For a Ray worker on the driver's machine; if it is killed meanwhile, the driver wakes them."""
     return paused(_daemons_here())
 
 
