@@ -17,7 +17,7 @@ import psutil
 __all__ = ["daemons_of", "hushed", "paused", "wake"]
 
 _PAUSE_S, _BREATH_S = 20.0, 0.3  # the shortest of their own timeouts is ten seconds, of which five must pass in a row
-_PACKAGE = "/ray/"
+_PROGRAMS = ("/ray/core/", "/ray/_private/", "/ray/autoscaler/", "/ray/dashboard/")  # where its daemons lie in the package
 
 
 def hushed() -> contextlib.AbstractContextManager[None]:
@@ -43,7 +43,7 @@ def daemons_of(driver: psutil.Process) -> list[psutil.Process]:
     found = []
     for child in driver.children():
         with contextlib.suppress(psutil.Error):
-            if any(_PACKAGE in argument for argument in child.cmdline()):
+            if any(program in argument for argument in child.cmdline() for program in _PROGRAMS):
                 found.append(child)
     return found
 
