@@ -17,7 +17,8 @@ import psutil
 __all__ = ["daemons_of", "hushed", "paused", "wake"]
 
 _PAUSE_S, _BREATH_S = 20.0, 0.3  # the shortest of their own timeouts is ten seconds, of which five must pass in a row
-_PROGRAMS = ("/ray/core/", "/ray/_private/", "/ray/autoscaler/", "/ray/dashboard/")  # where its daemons lie in the package
+_PROGRAMS = ("/ray/core/", "/ray/_private/", "/ray/autoscaler/", "/ray/dashboard/")
+"""Where the daemons lie in Ray's package."""
 
 
 def hushed() -> contextlib.AbstractContextManager[None]:
