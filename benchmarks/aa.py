@@ -34,7 +34,7 @@ from autotune.runs.folder import RunFolder
 from autotune.runs.search_file import SearchFile
 from autotune_backends.onnxruntime.settings import session_settings
 from autotune_trials.ray_executor import RayExecutor
-from autotune_trials.ray_hush import daemons_of, paused
+from autotune_trials.ray_pausing import daemons_of, paused
 from benchmarks.built_models import conv_stack
 from benchmarks.report import Figure, arguments, finish
 from benchmarks.subject import Subject, subject

@@ -26,18 +26,8 @@ class Metric(Frozen):
     @property
     def shown_name(self) -> str:
         """The name with the unit people read, as MLflow shows it: ``latency_p50_ms``."""
-        suffix = {
-            "ms": "ms",
-            "mJ": "mj",
-            "MB": "mb",
-            "/s": "per_s",
-            "s": "s",
-            "h": "h",
-            "d": "d",
-            "W": "w",
-            "USD": "usd",
-        }
-        return f"{self.name}_{suffix[self.shown_unit]}" if self.shown_unit in suffix else self.name
+        suffix = "per_s" if self.shown_unit == "/s" else self.shown_unit.lower()
+        return f"{self.name}_{suffix}" if suffix else self.name
 
     @property
     def relative(self) -> bool:

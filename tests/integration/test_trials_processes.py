@@ -21,7 +21,7 @@ from autotune.testing.executor_suite import fake_context, fake_trial, processes_
 from autotune.testing.fake_backend import install
 from autotune_trials.process_executor import ProcessExecutor
 from autotune_trials.ray_executor import RayExecutor
-from autotune_trials.ray_hush import daemons_of
+from autotune_trials.ray_pausing import daemons_of
 
 DRIVER = """
 import sys, time

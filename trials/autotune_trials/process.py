@@ -171,10 +171,7 @@ def run_in_process(
 
 def process_lives(work: Path) -> bool:
     """Whether the process that carries out the assignment file ``work`` has started and not ended."""
-    try:
-        return psutil.pid_exists(int(process_file(work).read_text()))
-    except (OSError, ValueError):
-        return False
+    return _process_of(work) is not None
 
 
 def end_abandoned(work: Path) -> None:
@@ -182,11 +179,19 @@ def end_abandoned(work: Path) -> None:
 
     The kernel ends it anyhow (PR_SET_PDEATHSIG); this returns when it has.
     """
-    with contextlib.suppress(OSError, ValueError, psutil.Error):
-        pid = int(process_file(work).read_text())
-        if str(work) in psutil.Process(pid).cmdline():  # else the id was given to another process
-            ProcessTree(pid).kill()
+    with contextlib.suppress(psutil.Error):
+        if (process := _process_of(work)) is not None:
+            ProcessTree(process.pid).kill()
     _clear(work)
+
+
+def _process_of(work: Path) -> psutil.Process | None:
+    """The living process of that assignment file: one whose id was given to another, or that nobody reaped, is not it."""
+    with contextlib.suppress(OSError, ValueError, psutil.Error):
+        process = psutil.Process(int(process_file(work).read_text()))
+        if str(work) in process.cmdline():
+            return process
+    return None
 
 
 def _clear(work: Path) -> None:

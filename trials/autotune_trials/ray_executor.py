@@ -23,7 +23,7 @@ from autotune.runs.layout import RunLayout
 from autotune_trials.endings import TrialBug, failed_record
 from autotune_trials.environment import trial_environment
 from autotune_trials.process import end_abandoned, process_lives, run_in_process
-from autotune_trials.ray_hush import daemons_of, hushed, wake
+from autotune_trials.ray_pausing import daemons_of, ray_paused, wake
 from autotune_trials.ray_settings import OBJECT_STORE_BYTES, ray_environment, short_folder, unreachable, without_amdsmi
 from autotune_trials.simulating import is_simulated
 from autotune_trials.simulation_worker import answer
@@ -62,7 +62,7 @@ class RayExecutor:
         """Start a trial, once Ray has started. Raises ``UserError`` when Ray cannot."""
         assignment = Assignment(trial=trial, context=self._context, bar=tuple(dict(point) for point in bar))
         task = self._ray.task()
-        reference = task.remote(assignment.model_dump_json(), self._environment, hush=self._ray.ours)
+        reference = task.remote(assignment.model_dump_json(), self._environment, pause=self._ray.ours)
         self._running[reference] = trial, time.time()
 
     def wait(self, timeout_s: float) -> list[TrialRecord]:
@@ -118,10 +118,10 @@ class RayExecutor:
         return TrialRecord.model_validate_json(content[0])
 
 
-def _run(assignment: str, environment: dict[str, str] | None, *, hush: bool) -> tuple[str, ...]:
+def _run(assignment: str, environment: dict[str, str] | None, *, pause: bool) -> tuple[str, ...]:
     """Run one trial, inside a Ray worker: a simulated one here, any other in a process of its own.
 
-    ``environment`` None: the worker's own rules. ``hush``: Ray is the driver's own, and pauses meanwhile.
+    ``environment`` None: the worker's own rules. ``pause``: Ray is the driver's own, and pauses meanwhile.
     Returns what happened as text: an exception's class might not be known where it arrives.
     """
     read = Assignment.model_validate_json(assignment)
@@ -129,7 +129,9 @@ def _run(assignment: str, environment: dict[str, str] | None, *, hush: bool) -> 
         with tempfile.TemporaryDirectory(prefix="autotune-simulating-") as folder:
             return answer(assignment, Path(folder) / "trial.json")
     try:
-        record = run_in_process(read, environment or trial_environment(), hushed if hush else contextlib.nullcontext)
+        record = run_in_process(
+            read, environment or trial_environment(), ray_paused if pause else contextlib.nullcontext
+        )
     except UserError as error:
         return "mistake", error.problem, error.remedy
     except TrialBug as error:

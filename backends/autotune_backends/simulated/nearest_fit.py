@@ -11,7 +11,7 @@ from autotune_backends.simulated.precision import PRECISIONS, precision_named
 from autotune_backends.simulated.refusals import Infeasible
 from autotune_backends.simulated.transformers import TransformerModel
 
-__all__ = ["Change", "least_change", "nearest_fit"]
+__all__ = ["Change", "least_change", "nearest_fit", "with_change"]
 
 _FORMATS = ("fp8", "int8", "int8_weights", "fp4", "int4")  # those that are offered
 _MOST_DEVICES = 64
@@ -44,6 +44,11 @@ def least_change(first: Iterable[Change], second: Iterable[Change], fits: Callab
     both = ({**more, **less} for more in one for less in other)
     ways = alone or [found for found in [next(filter(fits, both), None)] if found is not None]
     return f"it fits with {', or with '.join(map(_said, ways))}" if ways else ""
+
+
+def with_change(problem: str, change: str) -> str:
+    """What is wrong, and what would mend it, if anything does."""
+    return f"{problem}; {change}" if change else problem
 
 
 def _wider(candidate: Mapping[str, Scalar]) -> Iterator[Change]:

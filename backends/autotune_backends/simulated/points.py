@@ -11,7 +11,7 @@ from autotune.core.errors import UserError
 from autotune_backends.simulated.calibration import calibrated, calibrated_on, correction_of
 from autotune_backends.simulated.devices import Residual, device_named
 from autotune_backends.simulated.fitted import interval_of, sigma_of
-from autotune_backends.simulated.nearest_fit import nearest_fit
+from autotune_backends.simulated.nearest_fit import nearest_fit, with_change
 from autotune_backends.simulated.refusals import DoesNotFit, Infeasible
 from autotune_backends.simulated.served_point import measured, read_point
 
@@ -47,7 +47,7 @@ def _predicted(number: int, row: Mapping[str, str], residuals: Callable[[str], S
     except (DoesNotFit, ValueError) as refusal:  # the latter: weights fit, and not one request's cache beside them
         tokens = point.input_tokens + point.output_tokens
         nearest = nearest_fit(point.model, point.device, point.candidate, tokens)
-        return {**row, **added, "reason": "; ".join(filter(None, (str(refusal), nearest)))}
+        return {**row, **added, "reason": with_change(str(refusal), nearest)}
     except Infeasible as refusal:
         return {**row, **added, "reason": refusal.problem}
     except UserError as error:

@@ -18,7 +18,7 @@ from autotune_backends.simulated.calibration import Correction, corrected, corre
 from autotune_backends.simulated.devices import SimulatedDevice
 from autotune_backends.simulated.fitted import sigma_of
 from autotune_backends.simulated.groups import Costs, Group, groups_of, link_between
-from autotune_backends.simulated.nearest_fit import nearest_fit
+from autotune_backends.simulated.nearest_fit import nearest_fit, with_change
 from autotune_backends.simulated.run_metrics import run_metrics
 from autotune_backends.simulated.serving import ServingResult, simulate_pair, simulate_serving
 from autotune_backends.simulated.serving.policy import policy_of
@@ -92,7 +92,7 @@ def predict(
             runs.append(run_metrics(served, groups, limits, own, counts))
     except RequestTooLong as error:
         nearest = nearest_fit(model, device, candidate, error.tokens)
-        raise MeasureError(error.cause, "; ".join(filter(None, (error.message, nearest)))) from error
+        raise MeasureError(error.cause, with_change(error.message, nearest)) from error
     spread = {name: _spread([run[name] for run in runs if name in run]) for name in runs[0]}
     return {name: _corrected(name, value, known, deviations) for name, value in spread.items()} | _quality(
         model, candidate
@@ -138,7 +138,7 @@ def _priced(
         link = link_between(model, groups[0], groups[1], candidate) if len(groups) > 1 else None
     except DoesNotFit as error:
         nearest = nearest_fit(model, device, candidate)
-        raise BuildError("out_of_memory", "; ".join(filter(None, (error.problem, nearest)))) from error
+        raise BuildError("out_of_memory", with_change(error.problem, nearest)) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error
     return groups, link

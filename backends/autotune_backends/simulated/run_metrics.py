@@ -56,14 +56,11 @@ def run_metrics(
         extra["cost_per_million_tokens"] = hourly.usd / 3600 * result.span_s / tokens * 1e6
     paid = dict.fromkeys(_COSTS, hourly.basis) if hourly is not None else {}
     basis = " and ".join(map(_layout, groups))
-    return (
-        found
-        | lead_time([group.device for group in groups])
-        | {
-            name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=paid.get(name, basis))
-            for name, number in extra.items()
-        }
-    )
+    of_devices = {
+        name: Value(value=number, unit=find_metric(name).unit, provenance="simulated", basis=paid.get(name, basis))
+        for name, number in extra.items()
+    }
+    return found | of_devices | lead_time([group.device for group in groups])
 
 
 def _said(group: Group, points: int) -> str:

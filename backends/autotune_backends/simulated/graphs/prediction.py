@@ -19,6 +19,7 @@ from autotune_backends.simulated.fitted import interval_of, sigma_of
 from autotune_backends.simulated.graphs.nearest_fit import nearest_graph_fit
 from autotune_backends.simulated.graphs.runs import ShapedRun, mean_seconds, median_seconds, shaped_runs
 from autotune_backends.simulated.lead_time import lead_time
+from autotune_backends.simulated.nearest_fit import with_change
 from autotune_backends.simulated.power import battery_life, device_power
 from autotune_backends.simulated.refusals import DoesNotFit, Unsupported
 
@@ -48,7 +49,7 @@ def predict_graph(
         phases = {str(phase.scenario): shaped_runs(model, device, candidate, phase) for phase in workload.phases}
     except DoesNotFit as error:
         nearest = nearest_graph_fit(model, device, candidate, workload.phases)
-        raise BuildError("out_of_memory", "; ".join(filter(None, (error.problem, nearest)))) from error
+        raise BuildError("out_of_memory", with_change(error.problem, nearest)) from error
     except Unsupported as error:
         raise BuildError("unsupported", error.problem) from error
     usual = "offline" if "offline" in phases else "single_stream"

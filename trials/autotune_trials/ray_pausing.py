@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 
 import psutil
 
-__all__ = ["daemons_of", "hushed", "paused", "wake"]
+__all__ = ["daemons_of", "paused", "ray_paused", "wake"]
 
 _PAUSE_S, _BREATH_S = 20.0, 0.3  # the shortest of their own timeouts is ten seconds, of which five must pass in a row
 _PROGRAMS = ("/ray/core/", "/ray/_private/", "/ray/autoscaler/", "/ray/dashboard/")
 """Where the daemons lie in Ray's package."""
 
 
-def hushed() -> contextlib.AbstractContextManager[None]:
+def ray_paused() -> contextlib.AbstractContextManager[None]:
     """Pause the driver's daemons. For a Ray worker on the driver's machine; if it is killed meanwhile, the driver wakes them."""
     return paused(_daemons_here())
 
