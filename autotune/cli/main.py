@@ -109,5 +109,5 @@ def _refused(error: UserError) -> int:
 
 
 def _command(arguments: list[str]) -> str:
-    known = {command.name for command in app.registered_commands}
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback is not None}
     return f"{arguments[0]} " if arguments and arguments[0] in known else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import autotune
-from autotune.cli.main import run
+from autotune.cli.main import app, run
 from autotune.core.errors import UserError
 from autotune.testing.onnx_models import mlp
 
@@ -67,6 +67,12 @@ def test_odd_input_is_told_in_two_lines(case: str, capfd: pytest.CaptureFixture[
     assert code == 2, lines
     assert len(lines) == 2, lines
     assert named in "\n".join(lines)
+
+
+@pytest.mark.parametrize("command", [one.callback.__name__ for one in app.registered_commands if one.callback])
+def test_a_misspelt_option_is_told_with_its_own_commands_help(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines = said([command, "--no-such-option"], capfd)
+    assert (code, lines[-1]) == (2, f"see `autotune {command} --help`")
 
 
 def test_nothing_asked_for_shows_the_help_as_it_is(capfd: pytest.CaptureFixture[str]) -> None:
