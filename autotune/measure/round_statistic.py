@@ -12,4 +12,4 @@ BY_QUARTILE = f"{BY_MEDIAN}, each by its lower quartile: the machine was disturb
 
 def is_by_quartile(ratio: Value) -> bool:
     """Whether a ratio compares lower quartiles. Those of two models may differ by another factor than their medians do."""
-    return ratio.basis == BY_QUARTILE
+    return (ratio.basis or "").startswith(BY_QUARTILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from autotune.searching.axes import Axis, axes_for
 from autotune.searching.contenders import Contender, Verdicts, baseline_contender, contender, judge
 from autotune.searching.drift import drift_of
 from autotune.searching.objectives import costs_of, usable_objectives
+from autotune.searching.spread import pooled
 
 __all__ = [
     "MORE_TIME",
@@ -81,8 +83,12 @@ def confirmed(found: Found, records: Sequence[TrialRecord], search: SearchFile) 
 
 
 def measured_again(records: Sequence[TrialRecord]) -> dict[Place, TrialRecord]:
-    """The latest second measurement of each point, the baseline's among them."""
-    return {place_of(record): record for record in records if record.trial.purpose == "front"}
+    """What the second measurements of each point say together, the baseline's among them."""
+    looks: defaultdict[Place, list[TrialRecord]] = defaultdict(list)
+    for record in records:
+        if record.trial.purpose == "front":
+            looks[place_of(record)].append(record)
+    return {place: pooled(of_one) for place, of_one in looks.items()}
 
 
 def names_of(records: Sequence[TrialRecord]) -> dict[Place, str]:

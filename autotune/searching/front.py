@@ -21,7 +21,7 @@ from autotune.searching.contenders import Contender
 from autotune.searching.exact_ratios import simulated_ratios
 from autotune.searching.feasibility import nearest_misses
 from autotune.searching.found import Found, confirmed, found_by_searching, measured_again, names_of, place_of
-from autotune.searching.spread import reaches, spanning, widened
+from autotune.searching.spread import reaches, widened
 
 __all__ = ["front_of", "refuse_nothing_feasible"]
 
@@ -58,7 +58,7 @@ def _shortfall(miss: Miss) -> str:
 
 def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, dropped: tuple[Dropped, ...]) -> Front:
     reach, home = reaches(records), shown.baseline.measurement.metrics
-    points = tuple(_point(one, reach, home, records) for one in shown.verdicts.kept)
+    points = tuple(_point(one, reach, home) for one in shown.verdicts.kept)
     middle = _knee(shown)
     accuracy = shown.baseline.measurement.metrics.get("accuracy")
     return Front(
@@ -69,7 +69,7 @@ def _assemble(records: Sequence[TrialRecord], search: SearchFile, shown: Found, 
         limits=search.limits,
         workload=search.workload,
         environment=search.environment,
-        baseline=_point(shown.baseline, reach, home, records),
+        baseline=_point(shown.baseline, reach, home),
         points=points,
         knee=None if middle is None else points[middle].id,
         dropped=dropped,
@@ -104,13 +104,10 @@ def _nearly(found: Found) -> tuple[Dropped, ...]:
     return tuple(Dropped(id=name, reason=found.verdicts.reasons[name]) for name in names)
 
 
-def _point(
-    one: Contender, reach: Mapping[str, float], home: Mapping[str, Value], records: Sequence[TrialRecord]
-) -> Point:
+def _point(one: Contender, reach: Mapping[str, float], home: Mapping[str, Value]) -> Point:
     """``home``: the baseline's metrics."""
     trial, metrics = one.record.trial, one.measurement.metrics
-    repeats = [record for record in records if place_of(record) == place_of(one.record)]
-    ratios = spanning(one.measurement.ratios, repeats)
+    ratios = one.measurement.ratios
     return Point(
         id=one.name,
         trial=trial.id,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from autotune.core.errors import AllTrialsFailed
 from autotune.core.keys import trial_key
@@ -18,7 +20,7 @@ from autotune.searching.found import Found, Place, confirmed, found_by_searching
 from autotune.searching.plans import Plans, duration_s
 from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
 from autotune.searching.roles import Journal, Stop
-from autotune.searching.settled import would_gain
+from autotune.searching.settled import MOST_LOOKS, would_gain
 from autotune.searching.shortlist import by_importance
 from autotune.searching.tally import Tally
 
@@ -41,9 +43,9 @@ def remeasure(
 
     Time decides how many and how long: points share what is left of the budget evenly, down to the shortest plan that is
     worth it; those that do not fit are left out. Points that only noise may have kept off the front are measured too, where
-    the plan that the budget wants fits them all. Time that is left then goes to the points that stayed, once more and longer,
-    where that tells more: a disturbed minute is not the last word. Nothing is started that would not end in time, nothing runs
-    past the budget + 5 s, and what was measured since the latest search trial is not measured again.
+    the plan that the budget wants fits them all. Where time allows, the points that stayed are measured once more, and those
+    still in doubt a third time: fresh processes differ, and a disturbed minute is not the last word. Nothing is started that
+    would not end in time, nothing runs past the budget + 5 s, and what was measured since the latest search trial is kept.
     """
     _Remeasuring(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
 
@@ -77,7 +79,8 @@ class _Remeasuring:
                 self._measure_home(home, points)
             if points:
                 self._measure_points(home, points)
-            self._measure_longer(home)
+            while self._look_again(home):
+                pass
         finally:
             self._books.charge()
 
@@ -103,40 +106,47 @@ class _Remeasuring:
             were = "was" if left == 1 else "were"
             self.observer.note(f"{left} of {self._needed} points of the front {were} not measured again")
 
-    def _measure_longer(self, home: TrialRecord) -> None:
-        """Share what is left of the budget among the points that stayed on the front and are in doubt."""
+    def _look_again(self, home: TrialRecord) -> bool:
+        """One more look at the points that stayed on the front and gain from it; False when there was time for none."""
         found = self._found()
         shown = found and confirmed(found, self._records, self.folder.search)
-        if shown is None or self.budget.total_s is None:
-            return
+        if shown is None:
+            return False
         paired = [one for one in by_importance(shown.verdicts.kept) if one.record.trial.plan.paired]
-        plan, doubtful = self._longer(home, paired)
-        for one in doubtful:
-            if plan is None or not self._one(one.record.trial, plan, home.trial.id):
-                return
+        plan, gaining = self._more(home, paired)
+        return plan is not None and all(self._one(one.record.trial, plan, home.trial.id) for one in gaining)
 
-    def _longer(self, home: TrialRecord, kept: Sequence[Contender]) -> tuple[Plan | None, list[Contender]]:
-        """As many of the points as gain from an even share of the time left, and the plan that fits it."""
-        for count in range(len(kept), 0, -1):
-            plan = self.plans.front(home, self._left_s() / count)
-            doubtful = [one for one in kept if plan is not None and would_gain(one.record, plan)]
-            if len(doubtful) >= count:
-                return plan, doubtful[:count]
+    def _more(self, home: TrialRecord, kept: Sequence[Contender]) -> tuple[Plan | None, list[Contender]]:
+        """As many of the points as gain from an even share of the time left, and the plan that fits it: every point's second
+        look comes before any third.
+        """
+        looks = Counter(place_of(record) for record in self._records if record.trial.purpose == "front")
+        for count, to_come in product(range(len(kept), 0, -1), range(MOST_LOOKS - 1, 0, -1)):
+            plan = self._share(home, count * to_come)
+            gaining = [one for one in kept if plan and would_gain(one.record, looks[place_of(one.record)], plan)]
+            if len(gaining) >= count:
+                return plan, gaining[:count]
         return None, []
+
+    def _share(self, home: TrialRecord, trials: int) -> Plan | None:
+        """The longest plan under which so many paired trials fit in the time left."""
+        bounded = self.budget.total_s is not None
+        return self.plans.front(home, self._left_s() / trials if bounded else self.plans.wanted_pair_s(home))
 
     def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
         """The longest plan under which the points, and ``beside`` more trials, fit: all of them, or those that fit well, or as
-        many of the needed ones as fit under the shortest.
+        many of the needed ones as fit under the shortest. Hopefuls wait for the needed ones' second look.
         """
         if self.budget.total_s is None:
-            return self.plans.front(baseline, self.plans.wanted_pair_s(baseline)), points
-        left = self._left_s()
-        well = int(left / self.plans.wanted_pair_s(baseline)) - beside
+            return self._share(baseline, 1), points
+        left, wanted_s = self._left_s(), self.plans.wanted_pair_s(baseline)
+        well = int(left / wanted_s) - beside
         somehow = int(left / self.plans.shortest_pair_s(baseline)) - beside
-        count = min(len(points), max(well, min(somehow, self._needed)))
+        count = min(len(points), max(well - self._needed, min(somehow, self._needed)))
         if count < 0 or (count == 0 and points and beside == 0):
             return None, []
-        return self.plans.front(baseline, left / (count + beside)), points[:count]
+        again = max((more for more in range(MOST_LOOKS) if count + more * self._needed <= well), default=0)
+        return self._share(baseline, count + again * self._needed + beside), points[:count]
 
     def _left_s(self) -> float:
         total = self.budget.total_s

@@ -1,4 +1,4 @@
-"""Whether a point that was measured again is known well enough, or would gain from a longer look."""
+"""Whether a point that was measured again is known well enough, or would gain from one more look."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from autotune.core.plan import Plan
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
 
-__all__ = ["would_gain"]
+__all__ = ["MOST_LOOKS", "would_gain"]
 
-_MUCH_LONGER = 1.5
+MOST_LOOKS = 3  # one may be luck, two may disagree, three have a middle
+
+_AS_LONG = 0.8
 
 
-def would_gain(record: TrialRecord, longer: Plan) -> bool:
-    """Whether a paired measurement is in doubt (disturbed, or an interval wider than the plan asks for), and ``longer`` gives it
-    at least half as much again of time.
+def would_gain(record: TrialRecord, looks: int, plan: Plan) -> bool:
+    """Whether a point gains from one more paired measurement by ``plan``, in fresh processes, after so many ``looks``.
+
+    One look does not show how much processes differ: it gains. Later it does while in doubt: disturbed, or an interval wider
+    than the plan asks for. A look much shorter than the one before tells less than it.
     """
     measured = record.measurement
-    if measured is None or longer.phase_limit_s < _MUCH_LONGER * record.trial.plan.phase_limit_s:
+    if measured is None or looks >= MOST_LOOKS or plan.phase_limit_s < _AS_LONG * record.trial.plan.phase_limit_s:
         return False
-    wide = any(_half_width(ratio) > longer.precision for ratio in measured.ratios.values())
-    return wide or measured.disturbed_rounds > 0
+    wide = any(_half_width(ratio) > plan.precision for ratio in measured.ratios.values())
+    return looks < 2 or wide or measured.disturbed_rounds > 0
 
 
 def _half_width(ratio: Value) -> float:

@@ -12,7 +12,7 @@ from autotune.core.candidate import Candidate
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
 
-__all__ = ["reach_of", "reaches", "spanning", "widened"]
+__all__ = ["pooled", "reach_of", "reaches", "widened"]
 
 _LEVEL = 0.975  # two-sided 95 %
 _MOST_RANGES = 1.5
@@ -60,24 +60,36 @@ def widened(metrics: Mapping[str, Value], reach: Mapping[str, float]) -> dict[st
     return {name: _widened(value, math.exp(reach.get(name, 0.0))) for name, value in metrics.items()}
 
 
-def spanning(ratios: Mapping[str, Value], repeats: Sequence[TrialRecord]) -> dict[str, Value]:
-    """The ratios with intervals that reach to what any of the ``repeats`` read, the same pair in other processes.
+def pooled(looks: Sequence[TrialRecord]) -> TrialRecord:
+    """The last of several paired measurements of one point, each in fresh processes, with the ratios of all: the middle one.
 
-    Two processes of one model differ for good (where their memory lies, which CPUs their threads got), which no number of
-    rounds in them shows.
+    Their intervals reach to whatever a look was certain of, and as far as one more look may lie (``reach_of``): two processes of
+    one model differ for good (where their memory lies, which CPUs their threads got), which no number of rounds in them shows.
+    A ratio that has no interval gets none.
     """
-    seen = [record.measurement.ratios for record in repeats if record.measurement]
-    return {name: _spanning(value, [one[name] for one in seen if name in one]) for name, value in ratios.items()}
+    last = looks[-1]
+    read = [one.measurement.ratios for one in looks if one.measurement]
+    if last.measurement is None or len(read) < 2:
+        return last
+    ratios = {name: _pooled([one[name] for one in read if name in one]) for name in last.measurement.ratios}
+    return last.model_copy(update={"outcome": last.measurement.model_copy(update={"ratios": ratios})})
 
 
-def _spanning(value: Value, repeats: Sequence[Value]) -> Value:
-    read = [one.value for one in repeats if one.value is not None]
-    if not read or value.low is None or value.high is None:
-        return value
-    low, high = min(value.low, *read), max(value.high, *read)
-    if (low, high) == (value.low, value.high):
-        return value
-    return value.model_copy(update={"low": low, "high": high})
+def _pooled(looks: Sequence[Value]) -> Value:
+    last, known = looks[-1], [one for one in looks if one.value]
+    values = [one.value for one in known if one.value]
+    if len(values) < 2:
+        return last
+    value = math.exp(float(np.median(np.log(values))))
+    pooled = last.model_copy(
+        update={"value": value, "basis": f"{last.basis or ''}; {len(values)} pairs".removeprefix("; ")}
+    )
+    if last.low is None or last.high is None:
+        return pooled
+    times = math.exp(reach_of(values))
+    low = min(value / times, *(one.interval()[0] for one in known))
+    high = max(value * times, *(one.interval()[1] for one in known))
+    return pooled.model_copy(update={"low": low, "high": high})
 
 
 def _place(record: TrialRecord) -> tuple[str, Candidate]:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.core.plan import Plan
-from autotune.core.trial import Measurement, Trial, TrialRecord
+from autotune.core.trial import Failure, Measurement, Trial, TrialRecord
 from autotune.core.values import Value
 from autotune.searching import front_of
-from autotune.searching.spread import reach_of, reaches, spanning, widened
+from autotune.searching.spread import pooled, reach_of, reaches, widened
 from autotune.testing.fake_search import fake_search
 
 BASELINE = fake_search().space.baseline
@@ -101,13 +101,51 @@ def paired(number, ratio):
     return record.model_copy(update={"outcome": record.outcome.model_copy(update={"ratios": {"latency_p50": value}})})
 
 
-def test_a_ratio_reaches_to_what_the_same_pair_read_in_other_processes():
-    latest = paired(3, 0.5)
-    shown = spanning(latest.outcome.ratios, [paired(1, 0.54), paired(2, 0.495), latest])["latency_p50"]
-    assert (shown.low, shown.value, shown.high) == (pytest.approx(0.49), 0.5, 0.54)
-    assert spanning(latest.outcome.ratios, [latest]) == latest.outcome.ratios
+def ratio_of(*looks):
+    return pooled(looks).measurement.ratios["latency_p50"]
+
+
+def test_a_ratio_is_the_middle_one_of_its_looks_and_reaches_to_what_each_was_certain_of():
+    shown = ratio_of(paired(1, 0.54), paired(2, 0.5), paired(3, 0.495))
+    assert shown.value == pytest.approx(0.5)
+    assert shown.low <= 0.98 * 0.495
+    assert shown.high >= 1.02 * 0.54
+    assert shown.basis == "3 pairs"
+
+
+def test_a_ratio_that_was_looked_at_once_is_shown_as_it_was_read():
+    assert pooled([paired(1, 0.5)]) == paired(1, 0.5)
+
+
+def test_a_point_that_failed_at_its_last_look_has_failed():
+    lost = paired(2, 0.5).model_copy(update={"outcome": Failure(stage="run", cause="crash", message="SIGSEGV")})
+    assert pooled([paired(1, 0.5), lost]) == lost
+
+
+@given(st.lists(st.floats(0.1, 10.0), min_size=2, max_size=3))
+def test_the_interval_of_several_looks_holds_each_of_them(ratios):
+    shown = ratio_of(*(paired(number, ratio) for number, ratio in enumerate(ratios)))
+    assert shown.low <= min(ratios)
+    assert max(ratios) <= shown.high
+    assert shown.low <= shown.value <= shown.high
+
+
+def test_a_fresh_look_lies_in_the_interval_of_three_where_processes_differ():
+    generator = np.random.default_rng(11)
+    held = 0
+    for _ in range(300):
+        *looks, fresh = np.exp(generator.normal(0, 0.05, 4))
+        shown = ratio_of(*(paired(number, ratio) for number, ratio in enumerate(looks)))
+        held += shown.low <= fresh <= shown.high
+    assert held >= 0.9 * 300
 
 
 def test_a_ratio_without_an_interval_is_given_none():
-    peak = {"memory": Value(value=1.2, unit="1", n=1)}
-    assert spanning(peak, [paired(1, 0.5)]) == peak
+    def peak(number, ratio):
+        record = paired(number, ratio)
+        memory = {"memory": Value(value=ratio, unit="1", n=1)}
+        return record.model_copy(update={"outcome": record.outcome.model_copy(update={"ratios": memory})})
+
+    shown = pooled([peak(1, 1.2), peak(2, 1.3)]).measurement.ratios["memory"]
+    assert (shown.low, shown.high) == (None, None)
+    assert shown.value == pytest.approx(np.sqrt(1.2 * 1.3))
