@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from autotune.core.errors import UserError
 from autotune.core.model import BatchAxis, TensorFacts
 from autotune.models.dims import is_length
 
@@ -14,7 +15,7 @@ def batch_axis(inputs: Sequence[TensorFacts], asked: Mapping[str, int]) -> Batch
     """Return the symbol that every input has as its first axis, or the reason why there is no batch axis.
 
     A symbol that the user ``asked`` a size for is fixed: then it is an axis like any other. ``works`` is False: nothing was
-    run yet.
+    run yet. Raises ``UserError`` for a batch that is asked to be empty: a cache may be, a request may not.
     """
     for one in inputs:
         reason = _reason(one)
@@ -25,6 +26,8 @@ def batch_axis(inputs: Sequence[TensorFacts], asked: Mapping[str, int]) -> Batch
         named = ", ".join(f"{symbol} in {name}" for symbol, name in symbols.items())
         return BatchAxis(works=False, reason=f"the inputs' first axes differ: {named}" if named else "no inputs")
     symbol = next(iter(symbols))
+    if asked.get(symbol) == 0:
+        raise UserError(f"--dim {symbol}=0: a batch holds at least one sample", "leave it out: the search sets it")
     if symbol in asked:
         return BatchAxis(works=False, reason=f"--dim fixes {symbol} at {asked[symbol]}")
     return BatchAxis(works=False, symbol=symbol, reason="not probed")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autotune.core.errors import UserError
 from autotune.core.model import TensorFacts
 from autotune.models import read_model
 from autotune.models.batch import batch_axis
@@ -110,3 +111,9 @@ def test_no_batch_axis_has_a_reason(inputs: list[TensorFacts], reason: str) -> N
 def test_a_shared_first_symbol_is_the_batch_and_not_yet_probed() -> None:
     axis = batch_axis([tensor("N", 3), tensor("N", "S", name="z")], {})
     assert (axis.works, axis.symbol, axis.reason) == (False, "N", "not probed")
+
+
+def test_a_batch_that_is_asked_to_be_empty_is_refused_and_an_empty_cache_is_not() -> None:
+    with pytest.raises(UserError, match="at least one sample"):
+        batch_axis([tensor("N", 3)], {"N": 0})
+    assert batch_axis([tensor("N", "past")], {"past": 0}).symbol == "N"
