@@ -1,0 +1,217 @@
+"""Every command of every page, run in the page's order, in a folder that holds what the page speaks of.
+
+Searches are cut to a trial, verdicts to seconds; what is asked for stays. Installing is tested by whoever runs the tests,
+``examples`` by tests of their own, and PyTorch where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autotune.testing import onnx_models
+from benchmarks.first_five_minutes import STEPS, pictures
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in sorted((ROOT / "docs").rglob("*.md")))]
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+OURS = "autotune search model.onnx --data inputs.npz --metric top1 -o ours"
+LLAMA = "autotune search llama-3.1-70b --device h100-sxm --device l40s --rate 200/s -o llama --no-tracking"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """``files`` makes what the page takes for granted, then ``before`` is run; ``names``: what the page calls so (a command's
+    name and a word) by what it is called here. ``tracked``: its own searches are logged to MLflow, for they are picked from.
+    """
+
+    files: Callable[[Path, str], object] = lambda folder, page: None
+    before: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    tracked: bool = False
+
+
+def digits(folder: Path, page: str) -> None:
+    """The shipped model under the names that pages give to one's own."""
+    shutil.copytree(ROOT / "examples" / "digits", folder / "examples" / "digits")
+    shutil.copyfile(ROOT / "examples" / "digits" / "model.onnx", folder / "model.onnx")
+    for name in ("inputs.npz", "data.npz"):
+        shutil.copyfile(ROOT / "examples" / "digits" / "test.npz", folder / name)
+    shown_files(folder, page)
+
+
+def shown_files(folder: Path, page: str) -> None:
+    """Every file that a page shows under its name, with less of what takes long."""
+    for text in re.findall(r"^```(?:yaml|python)\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL):
+        named = re.match(r"# (\S+\.(?:yaml|py))\n", text)
+        if named:
+            (folder / named[1]).write_text(re.sub(r"duration: \S+", "duration: 5s", text))
+
+
+def first_scenario(folder: Path, page: str) -> None:
+    """The page's own scenario; the one of docs/how-to/scenario.md where it has none."""
+    for source in (page, "docs/how-to/scenario.md"):
+        found = re.search(r"^    model: llama(?:.*\n)(?:    .*\n)+", (ROOT / source).read_text(), re.MULTILINE)
+        if found:
+            (folder / "scenario.yaml").write_text(re.sub(r"^    ", "", found[0], flags=re.MULTILINE))
+            return
+
+
+def everything(folder: Path, page: str) -> None:
+    digits(folder, page)
+    first_scenario(folder, page)
+
+
+def tabular(folder: Path, page: str) -> None:
+    """A model of 16 features, and houses."""
+    weights = {"w": onnx_models.weight(0, 16, 1)}
+    nodes = [onnx_models.node("MatMul", ["features", "w"], ["price"])]
+    inputs = [onnx_models.value("features", ["batch", 16])]
+    onnx_models.save(
+        folder / "model.onnx", nodes, inputs, [onnx_models.value("price", ["batch", 1])], weights, opset=17
+    )
+    generator = np.random.default_rng(0)
+    np.savez(folder / "houses.npz", features=generator.normal(size=(60, 16)).astype(np.float32), labels=np.ones(60))
+    shown_files(folder, page)
+
+
+def lengths(folder: Path, page: str) -> None:
+    onnx_models.embedding(folder / "encoder.onnx")
+    np.savez(folder / "tokens.npz", ids=np.random.default_rng(0).integers(0, 32, (60, 32)))
+    shown_files(folder, page)
+
+
+def images(folder: Path, page: str) -> None:
+    shutil.copyfile(ROOT / "examples" / "digits" / "model.onnx", folder / "classifier.onnx")
+    pictures(folder / "pictures")
+
+
+def hardware(folder: Path, page: str) -> None:
+    first_scenario(folder, page)
+    onnx_models.embedding(folder / "model.onnx")
+    columns = "system,model,precision,tp,concurrency,isl,osl,tpot_ms_measured"
+    rows = "h100-sxm,llama-3.1-70b,fp8,4,32,1155,211,25\na100_sxm,llama-3-8b,bf16,1,8,1024,128,25"
+    (folder / "points.csv").write_text(f"{columns}\n{rows}\n")
+
+
+def gated(folder: Path, page: str) -> None:
+    digits(folder, page)
+    (folder / "my-llm").mkdir()
+    sizes = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8}
+    sizes |= {"intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192}
+    described = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "torch_dtype": "bfloat16", **sizes}
+    (folder / "my-llm" / "config.json").write_text(json.dumps(described))
+
+
+def program(folder: Path, page: str) -> None:
+    """A small PyTorch program and inputs for it."""
+    import torch
+
+    model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4)).eval()
+    sizes = {"input": {0: torch.export.Dim("batch", min=1, max=64)}}
+    torch.export.save(torch.export.export(model, (torch.zeros(2, 16),), dynamic_shapes=sizes), folder / "model.pt2")
+    np.savez(folder / "inputs.npz", input=np.random.default_rng(0).normal(size=(60, 16)).astype(np.float32))
+
+
+GROUNDS = {
+    "README.md": Ground(
+        everything,
+        (OURS, "autotune pick ours knee", LLAMA),
+        {"simulate RUN": "llama", "pick RUN": "ours", "search seq=128": "batch=4"},
+    ),
+    "docs/gate.md": Ground(
+        gated,
+        (
+            f"{OURS} --no-tracking",
+            "autotune export ours -o baseline",
+            LLAMA,
+            "autotune search model.onnx --device a100 --workload default -o graph --no-tracking",
+            "autotune search ./my-llm --device a100-sxm -o mine --no-tracking",
+            "autotune export mine --format vllm -o serving",
+        ),
+        {"llama-3.1-70b RUN:knee": "llama:knee", "model.onnx RUN:baseline": "graph:baseline"},
+    ),
+    "docs/how-to/deploy.md": Ground(
+        digits,
+        (OURS, "mkdir autotune-runs", "mv ours autotune-runs/model-1", "autotune pick autotune-runs/model-1 knee"),
+        {"export http://mlflow.example:5000": "sqlite:///mlflow.db", "pick t0012": "knee"},
+    ),
+    "docs/how-to/extend.md": Ground(tabular),
+    "docs/how-to/gpu.md": Ground(hardware),
+    "docs/how-to/images.md": Ground(images),
+    "docs/how-to/lengths.md": Ground(lengths),
+    "docs/how-to/pytorch.md": Ground(program),
+    "docs/how-to/scenario.md": Ground(first_scenario),
+    "docs/how-to/simulate.md": Ground(hardware, (LLAMA,), {"simulate RUN": "llama", "export RUN": "llama"}),
+    "docs/how-to/smaller.md": Ground(digits),
+    "docs/index.md": Ground(digits),
+    "docs/load.md": Ground(digits),
+    "docs/tutorial.md": Ground(digits, tracked=True),
+}
+
+
+def lines_of(page: str) -> Iterator[str]:
+    """What the page says to type, in its order: commands of autotune, and of Python on what autotune wrote."""
+    text = (ROOT / page).read_text()
+    for fence, fenced, indented in re.findall(r"^```(\w*)\n((?:.*\n)*?)```|((?:^    .*\n)+)", text, re.MULTILINE):
+        for line in (fenced if fence == "bash" else indented).splitlines():
+            words = shlex.split(line, comments=True) if re.match(r" *(autotune|python) ", line) else []
+            if words and "…" not in words:
+                yield shlex.join(words)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(lines_of(page))])
+def test_every_command_of_a_page_does_what_it_says(page: str, tmp_path: Path) -> None:
+    ground = GROUNDS[page]
+    if ground.files is program and not HAS_TORCH:
+        pytest.skip("PyTorch is not installed")
+    ground.files(tmp_path, page)
+    for line in ground.before:
+        run(quick(shlex.split(line)), tmp_path)
+    for line in lines_of(page):
+        words = [named(word, line, ground.names, tmp_path) for word in shlex.split(line)]
+        if HAS_TORCH or not {"model.pt2", "--recover"} & set(words):
+            untracked = ["--no-tracking"] if words[1] == "search" and not ground.tracked else []
+            run([*quick(shlex.split(" ".join(words))), *untracked], tmp_path)
+
+
+def named(word: str, line: str, names: Mapping[str, str], folder: Path) -> str:
+    """What the page calls ``word``, as the shell is to read it here."""
+    for prefix in shlex.split(line)[1:3]:
+        if f"{prefix} {word}" in names:
+            return names[f"{prefix} {word}"]
+    if re.fullmatch(r"autotune-runs/\S*…", word):
+        runs = folder.glob(word.replace("…", "*"))
+        return str(max(runs, key=os.path.getmtime).relative_to(folder))
+    return shlex.quote(word)
+
+
+def quick(words: list[str]) -> list[str]:
+    """The command with less to do."""
+    if words[:2] == ["autotune", "search"] and "--resume" not in words:
+        words = [STEPS if word.startswith("resize=256") else word for word in words]
+        return [*words, "--budget", "12s", "--trials", "1", "--executor", "process"]
+    added = {"verify": ["--budget", "3s"], "gate": ["--budget", "4s", "--max-budget", "4s"], "ui": ["--print"]}
+    return [*words, *(added.get(words[1], []) if words[0] == "autotune" else [])]
+
+
+def run(words: list[str], folder: Path) -> None:
+    """Run it as a person would; a verdict, on any machine, in so short a time, may be any."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "RAY_"))}
+    kept["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    done = subprocess.run(words, cwd=folder, env=kept, capture_output=True, text=True, check=False, timeout=200)
+    judges = words[0] == "autotune" and words[1] in ("verify", "gate")
+    assert done.returncode in ({0, 1, 4} if judges else {0}), f"{shlex.join(words)}\n{done.stdout}\n{done.stderr}"
