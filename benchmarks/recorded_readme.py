@@ -11,8 +11,8 @@ __all__ = ["recorded_readme"]
 
 _TEXT = """# Recorded rounds
 
-Real rounds, for `python -m benchmarks.measure_quality` and `python -m benchmarks.gate_power` to replay in virtual time. Written by
-`python -m benchmarks.record_series`, and `gate_*` by `python -m benchmarks.gate_blocks`; do not edit.
+Real rounds, for `python -m benchmarks.measure_quality` and `python -m benchmarks.gate_power` to replay in virtual time. Do not
+edit: `python -m benchmarks.record_series` wrote them, and `python -m benchmarks.gate_blocks` those of gates.
 
 - Machine: {cpu}, {cpus} CPUs, {memory}, {os}
 - Date: {date}
@@ -24,7 +24,7 @@ Real rounds, for `python -m benchmarks.measure_quality` and `python -m benchmark
 | `quiet_pairs.npz` | two sessions of the same artifact, `a` and `b`, one paused, rounds alternating ABBA |
 | `neighbour.npz`, `neighbour_pairs.npz` | the same beside `neighbour.py`: one core loaded at random, half a second at a time |
 | `search.json`, `search_records.jsonl`, `search.npz` | a search of the digits model without racing: file, trials, rounds |
-| `gate_quiet`, `gate_neighbour` | half an hour each, in blocks of two fresh processes of one artifact (`a` and `b`, a larger stack), paired; the `.json` says on what machine and how long opening took |
+| `gate_quiet`, `gate_neighbour` | half an hour each: pairs, as above, in blocks of two fresh processes (`.json`: the machine) |
 
 Each tape in an `.npz` has `latency_s` (seconds per request, float32, rounds joined), `counts` (requests of each round), `cpu_s`
 and `began_s` of each round, `reasons` (what the watch said disturbed it) and `items` per request. Warm-ups are not kept.

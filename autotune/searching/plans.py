@@ -78,10 +78,14 @@ class Plans:
         limit_s = min(max(self._total_s / 20, 20.0, 10 * expected), max(20.0, self._total_s / 4))
         return self._plan("search", phase_s, limit_s + 3 * self.load_s + _TRAINING * self.recovery_s)
 
-    def front(self, baseline: TrialRecord, per_point_s: float) -> Plan | None:
-        """A paired plan that fits in ``per_point_s``; None when even the shortest does not."""
+    def front(self, baseline: TrialRecord, per_point_s: float, beside_s: float | None = None) -> Plan | None:
+        """A paired plan that fits in ``per_point_s``; None when even the shortest does not.
+
+        ``beside_s``: what a paired trial costs beside measuring; None: not known yet, half as much again as the baseline's.
+        """
         floor = self._pair_floor_s(baseline)
-        spare = per_point_s - _PAIR_OVERHEAD * overhead_s(baseline) - PAIRED_SIDES * self.load_s
+        beside_s = _PAIR_OVERHEAD * overhead_s(baseline) if beside_s is None else beside_s
+        spare = per_point_s - beside_s - PAIRED_SIDES * self.load_s
         phase_s = min(spare / self.phases / _PAIR_SHARE, max(_LONGEST_PAIR_S, floor))
         if phase_s < floor * (1 - 1e-9):
             return None

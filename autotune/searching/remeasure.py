@@ -17,7 +17,7 @@ from autotune.searching.bookkeeping import Bookkeeping, Trackers
 from autotune.searching.budget import Budget
 from autotune.searching.contenders import Contender
 from autotune.searching.found import Found, Place, confirmed, found_by_searching, place_of
-from autotune.searching.plans import Plans, duration_s
+from autotune.searching.plans import Plans, duration_s, overhead_s
 from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
 from autotune.searching.roles import Journal, Stop
 from autotune.searching.settled import MOST_LOOKS, would_gain
@@ -43,8 +43,8 @@ def remeasure(
 
     Time decides how many and how long: points share what is left of the budget evenly, down to the shortest plan that is
     worth it; those that do not fit are left out. Points that only noise may have kept off the front are measured too, where
-    the plan that the budget wants fits them all. Where time allows, the points that stayed are measured once more, and those
-    still in doubt a third time: fresh processes differ, and a disturbed minute is not the last word. Nothing is started that
+    the plan that the budget wants fits them all. Where time allows, the points that stayed are measured three times, and those
+    still in doubt up to five: fresh processes differ, and a disturbed minute is not the last word. Nothing is started that
     would not end in time, nothing runs past the budget + 5 s, and what was measured since the latest search trial is kept.
     """
     _Remeasuring(executor, run, budget, trackers, plans, stop or Stop(), observer or Silent()).run()
@@ -117,21 +117,23 @@ class _Remeasuring:
         return plan is not None and all(self._one(one.record.trial, plan, home.trial.id) for one in gaining)
 
     def _more(self, home: TrialRecord, kept: Sequence[Contender]) -> tuple[Plan | None, list[Contender]]:
-        """As many of the points as gain from an even share of the time left, and the plan that fits it: every point's second
-        look comes before any third.
+        """As many of the points as gain from an even share of the time left, and the plan that fits it: every point's next
+        look comes before another's after next, and more looks before longer ones.
         """
         looks = Counter(place_of(record) for record in self._records if record.trial.purpose == "front")
+        beside_s = max((overhead_s(one.record) for one in kept), default=None)
         for count, to_come in product(range(len(kept), 0, -1), range(MOST_LOOKS - 1, 0, -1)):
-            plan = self._share(home, count * to_come)
+            plan = self._share(home, count * to_come, beside_s)
             gaining = [one for one in kept if plan and would_gain(one.record, looks[place_of(one.record)], plan)]
             if len(gaining) >= count:
                 return plan, gaining[:count]
         return None, []
 
-    def _share(self, home: TrialRecord, trials: int) -> Plan | None:
+    def _share(self, home: TrialRecord, trials: int, beside_s: float | None = None) -> Plan | None:
         """The longest plan under which so many paired trials fit in the time left."""
         bounded = self.budget.total_s is not None
-        return self.plans.front(home, self._left_s() / trials if bounded else self.plans.wanted_pair_s(home))
+        per_point_s = self._left_s() / trials if bounded else self.plans.wanted_pair_s(home)
+        return self.plans.front(home, per_point_s, beside_s)
 
     def _fit(self, baseline: TrialRecord, points: list[Contender], beside: int) -> tuple[Plan | None, list[Contender]]:
         """The longest plan under which the points, and ``beside`` more trials, fit: all of them, or those that fit well, or as

@@ -6,7 +6,7 @@ import math
 
 from autotune.core.trial import TrialRecord
 from autotune.searching.plans import Plans
-from autotune.searching.settled import MOST_LOOKS
+from autotune.searching.settled import LEAST_LOOKS
 
 __all__ = ["MOST_POINTS", "OVERRUN_S", "closing_s", "reserve_s"]
 
@@ -24,14 +24,14 @@ def closing_s(total_s: float) -> float:
 def reserve_s(total_s: float | None, plans: Plans, baseline: TrialRecord | None, points: int) -> float:
     """Seconds of the budget that search trials may not use, when the front has ``points`` points now.
 
-    As much as a fresh baseline and every look at the points need, but never more than a share of the budget: 26 % of two
+    As much as a fresh baseline and three looks at the points need, but never more than a share of the budget: 26 % of two
     minutes, 12 % of an hour. 0 without a time budget.
     """
     if total_s is None:
         return 0.0
     if baseline is None:
         return closing_s(total_s)
-    wanted = (MOST_LOOKS * min(points, MOST_POINTS) + 1) * plans.wanted_pair_s(baseline)
+    wanted = (LEAST_LOOKS * min(points, MOST_POINTS) + 1) * plans.wanted_pair_s(baseline)
     return min(wanted, _share(total_s) * total_s) + closing_s(total_s)
 
 

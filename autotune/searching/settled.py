@@ -6,24 +6,25 @@ from autotune.core.plan import Plan
 from autotune.core.trial import TrialRecord
 from autotune.core.values import Value
 
-__all__ = ["MOST_LOOKS", "would_gain"]
+__all__ = ["LEAST_LOOKS", "MOST_LOOKS", "would_gain"]
 
-MOST_LOOKS = 3  # one may be luck, two may disagree, three have a middle
+LEAST_LOOKS = 3  # one may be luck, and so may be how near two are to each other
+MOST_LOOKS = 5
 
-_AS_LONG = 0.8
+_AS_LONG = 0.5
 
 
 def would_gain(record: TrialRecord, looks: int, plan: Plan) -> bool:
     """Whether a point gains from one more paired measurement by ``plan``, in fresh processes, after so many ``looks``.
 
-    One look does not show how much processes differ: it gains. Later it does while in doubt: disturbed, or an interval wider
-    than the plan asks for. A look much shorter than the one before tells less than it.
+    A few are needed to show how much processes differ. Later it gains while in doubt: disturbed, or an interval wider than
+    the plan asks for. A look less than half as long as the one before tells less than it.
     """
     measured = record.measurement
     if measured is None or looks >= MOST_LOOKS or plan.phase_limit_s < _AS_LONG * record.trial.plan.phase_limit_s:
         return False
     wide = any(_half_width(ratio) > plan.precision for ratio in measured.ratios.values())
-    return looks < 2 or wide or measured.disturbed_rounds > 0
+    return looks < LEAST_LOOKS or wide or measured.disturbed_rounds > 0
 
 
 def _half_width(ratio: Value) -> float:

@@ -292,12 +292,12 @@ def looks_at(table, front):
     return [len(plans[point.candidate]) for point in front.points if point.candidate in plans]
 
 
-def test_points_in_doubt_are_measured_again_three_times_where_time_allows(desk):
+def test_points_in_doubt_are_measured_again_five_times_where_time_allows(desk):
     asked = fake_search(budget_s=1800.0)
     table = desk(asked, QuickPairs(tabulate(asked.space, respond), asked.space.baseline, noise=0.15))
     table.search()
     front = table.finish()
-    assert max(looks_at(table, front)) == 3
+    assert max(looks_at(table, front)) == 5
     assert table.budget.spent_s() <= 1800
 
 
@@ -309,15 +309,15 @@ def test_no_look_at_a_point_is_much_shorter_than_the_one_before(desk):
     looks = [plans for plans in front_plans(table).values() if len(plans) > 1]
     assert looks
     for plans in looks:
-        assert all(later.phase_limit_s >= 0.8 * first.phase_limit_s for first, later in pairwise(plans))
+        assert all(later.phase_limit_s >= 0.5 * first.phase_limit_s for first, later in pairwise(plans))
 
 
-def test_points_that_are_certain_are_measured_again_in_two_pairs_of_processes(desk):
+def test_points_that_are_certain_are_measured_again_in_three_pairs_of_processes(desk):
     asked = fake_search(budget_s=1800.0)
     table = desk(asked, QuickPairs(tabulate(asked.space, respond), asked.space.baseline, noise=0.001))
     table.search()
     front = table.finish()
-    assert set(looks_at(table, front)) == {2}
+    assert set(looks_at(table, front)) == {3}
 
 
 def test_every_point_of_the_front_is_measured_again_before_any_is_twice(desk):
