@@ -76,8 +76,22 @@ def front_figures(tree: Path, *, quick: bool) -> list[Figure]:
         Figure("to a front", minutes, "min", "at most 5 min", None if quick else minutes <= 5),
         Figure("  of which the environment", (done.took_s - searched) / 60, "min"),
         Figure("  of which the search", searched / 60, "min"),
+        *([] if quick else [installed_figure(tree)]),
         Figure("  points on it", float(len(json.loads((run / "front.json").read_text())["points"]))),
     ]
+
+
+def installed_figure(tree: Path) -> Figure:
+    """What the line put into the environment that it made, beside what an empty one holds."""
+    empty = tree.parent / "empty"
+    typed(f"python3 -m venv {shlex.quote(str(empty))}", tree)
+    added = (files_bytes(tree / ".venv") - files_bytes(empty)) / 1e9
+    return Figure("  files that installing added", added, "GB", "at most 1.2 GB", added <= 1.2)
+
+
+def files_bytes(folder: Path) -> int:
+    """The sizes of all its files, links aside."""
+    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_symlink() and file.is_file())
 
 
 def image_figures(place: Path, programs: Path, budget_s: int) -> list[Figure]:
