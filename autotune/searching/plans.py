@@ -97,8 +97,8 @@ class Plans:
         return self._pair_s(baseline, self._pair_floor_s(baseline))
 
     def wanted_pair_s(self, baseline: TrialRecord) -> float:
-        """Seconds that a point measured again should get under this budget: half as much again, each side, as in the search."""
-        return self._pair_s(baseline, max(self._pair_floor_s(baseline), 1.5 * self._phase_s()))
+        """Seconds that a look at a point should get under this budget: as long a phase, each side, as in the search."""
+        return self._pair_s(baseline, max(self._pair_floor_s(baseline), self._phase_s()))
 
     def fresh_baseline(self, front: Plan) -> Plan:
         """The plan of the baseline measured again beside the front: the front's, but alone."""

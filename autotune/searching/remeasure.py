@@ -20,7 +20,7 @@ from autotune.searching.found import Found, Place, confirmed, found_by_searching
 from autotune.searching.plans import Plans, duration_s, overhead_s
 from autotune.searching.reserve import MOST_POINTS, OVERRUN_S, closing_s
 from autotune.searching.roles import Journal, Stop
-from autotune.searching.settled import MOST_LOOKS, would_gain
+from autotune.searching.settled import LEAST_LOOKS, MOST_LOOKS, would_gain
 from autotune.searching.shortlist import by_importance
 from autotune.searching.tally import Tally
 
@@ -64,6 +64,8 @@ class _Remeasuring:
         self._books = Bookkeeping(self.folder, self.budget, Trackers(self.trackers, self.observer))
         self._records = self.folder.records()
         self._slowest: dict[bool, float] = {}
+        for record in self._records:
+            self._time(record)
         self._needed = 0
 
     def run(self) -> None:
@@ -148,7 +150,10 @@ class _Remeasuring:
         if count < 0 or (count == 0 and points and beside == 0):
             return None, []
         again = max((more for more in range(MOST_LOOKS) if count + more * self._needed <= well), default=0)
-        return self._share(baseline, count + again * self._needed + beside), points[:count]
+        share_s = left / (count + again * self._needed + beside)
+        if again + 1 < LEAST_LOOKS:
+            share_s = min(share_s, wanted_s)  # what is left is for more looks at those that stay, not for longer ones
+        return self.plans.front(baseline, share_s), points[:count]
 
     def _left_s(self) -> float:
         total = self.budget.total_s
@@ -189,10 +194,14 @@ class _Remeasuring:
 
     def _keep(self, record: TrialRecord) -> None:
         self._records.append(record)
-        paired = record.trial.plan.paired
-        self._slowest[paired] = max(self._slowest.get(paired, 0.0), duration_s(record))
+        self._time(record)
         self._books.keep(record)
         self.observer.finished(record, self._progress())
+
+    def _time(self, record: TrialRecord) -> None:
+        if record.trial.purpose == "front":
+            paired = record.trial.plan.paired
+            self._slowest[paired] = max(self._slowest.get(paired, 0.0), duration_s(record))
 
     def _progress(self) -> Progress:
         found = self._found()
