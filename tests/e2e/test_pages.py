@@ -240,6 +240,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) ->
 
     def run(words: list[str], folder: Path, *, apart: bool) -> None:
         monkeypatch.chdir(folder)
+        code: str | int | None
         if apart or words[0] != "autotune":
             code = subprocess.run(words, check=False, timeout=200).returncode
         else:
