@@ -151,7 +151,7 @@ class _Remeasuring:
             return None, []
         again = max((more for more in range(MOST_LOOKS) if count + more * self._needed <= well), default=0)
         share_s = left / (count + again * self._needed + beside)
-        if again + 1 < LEAST_LOOKS:
+        if again + 1 < LEAST_LOOKS or not points:
             share_s = min(share_s, wanted_s)  # what is left is for more looks at those that stay, not for longer ones
         return self.plans.front(baseline, share_s), points[:count]
 

@@ -219,7 +219,7 @@ def quick(words: list[str]) -> list[str]:
     """The command with less to do."""
     if words[:2] == ["autotune", "search"] and "--resume" not in words:
         words = [STEPS if word.startswith("resize=256") else word for word in words]
-        budget = "40s" if any("server" in word for word in words) else "10s"  # p99 needs 662 requests
+        budget = "40s" if any("server" in word for word in words) else "30s"  # p99 needs 662 requests
         return [*words, "--budget", budget, "--trials", "1", "--executor", "process"]
     added = {"verify": ["--budget", "3s"], "gate": ["--budget", "4s", "--max-budget", "4s"], "ui": ["--print"]}
     return [*words, *(added.get(words[1], []) if words[0] == "autotune" else [])]
